@@ -11,7 +11,7 @@ import { lostSpend } from './reconcile/run-calls.ts';
 import { gatherReport } from './report/gather-report.ts';
 import type { ReportData } from '../report/report-data.ts';
 import { reportDocument } from '../report/report-document.ts';
-import { renderHtml } from '../report/render-html.ts';
+import { renderHtml } from '../report/html/render-html.ts';
 import { renderJsonl } from '../report/render-jsonl.ts';
 import { renderJunit } from '../report/render-junit.ts';
 import { renderMarkdown } from '../report/render-markdown.ts';
@@ -57,7 +57,7 @@ function render(format: PlanReport['format'], data: ReportData): string {
     case 'markdown':
       return renderMarkdown(reportDocument(data));
     case 'html':
-      return renderHtml(reportDocument(data));
+      return renderHtml(data);
     case 'jsonl':
       return renderJsonl(data);
     case 'junit':

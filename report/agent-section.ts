@@ -2,11 +2,10 @@
  * The part of a report that holds the agents of a batch against each other: success, time and cost.
  * Pure: data in, blocks out; must not lay anything out.
  */
-import { formatNano, nanoUsd } from '../core/money/money.ts';
 import { left, right, table, text, type Section } from './document.ts';
 import { addSpend, NO_SPEND } from './own-spend.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
-import { duration, spentWords } from './report-words.ts';
+import { duration, spentWords, usdWords } from './report-words.ts';
 import { workMs } from './work-sections.ts';
 
 /** Of a conversation that names none. */
@@ -30,8 +29,8 @@ export function agentSection({ items }: ReportData): Section {
                 right('succeeded'),
                 right('time'),
                 right('calls'),
-                right('spent, USD'),
-                right('a success, USD'),
+                right('spent'),
+                right('a success'),
               ],
               groupsOf(items).map(cells),
             ),
@@ -62,7 +61,7 @@ function cells(items: readonly ReportItem[]): readonly string[] {
     duration(median(items.flatMap(({ row }) => workMs(row) ?? []))),
     String(spend.calls),
     spentWords(spend),
-    isKnown ? formatNano(nanoUsd(Math.round(spend.nanoUsd / succeeded))) : '-',
+    isKnown ? usdWords(Math.round(spend.nanoUsd / succeeded)) : '-',
   ];
 }
 

@@ -3,7 +3,6 @@
  * Owns the few kinds of blocks; texts in it are plain and escaped by whoever lays them out.
  */
 import { counted } from '../core/text/counted.ts';
-import type { Figure } from './figures/figure.ts';
 
 export interface Link {
   readonly text: string;
@@ -40,8 +39,6 @@ export interface Section {
 
 export interface ReportDocument {
   readonly title: string;
-  /** For outputs that can draw; what they show is in the sections as well. */
-  readonly figures: readonly Figure[];
   readonly sections: readonly Section[];
 }
 

@@ -10,8 +10,7 @@ import { lossWords } from '../core/money/spend-loss.ts';
 import { addSums, type UsdSum } from '../core/money/usd-sum.ts';
 import { boundedList, left, right, table, text, type Block, type Section } from './document.ts';
 import type { ReportData } from './report-data.ts';
-import { sumVerdict } from './report-verdict.ts';
-import { cut, exactUsd, instant, totalUsd } from './report-words.ts';
+import { cut, instant, usdWords } from './report-words.ts';
 
 /** Of each kind of finding; `reconciliation.json` holds all. */
 const FINDINGS_SHOWN_MAX = 50;
@@ -23,12 +22,13 @@ const BOUND = { shownMax: FINDINGS_SHOWN_MAX, where: 'reconciliation.json' };
 export function moneySection(data: ReportData): Section {
   const { reconciliation } = data;
   const done = reconciliation?.kind === 'done' ? reconciliation : null;
-  const columns = [left('amount'), right('USD'), right('and nano-USD')];
   return {
     title: 'Money',
     blocks: [
-      ...table(columns, [...(done === null ? [] : billedRows(done)), ...ownRows(data, done)]),
-      ...(done === null ? [] : [text(`${sumVerdict(done).words}.`, sumVerdict(done).tone)]),
+      ...table(
+        [left('amount'), right('USD')],
+        [...(done === null ? [] : billedRows(done)), ...ownRows(data, done)],
+      ),
       ...unpricedLine(data),
       ...lostLine(data),
     ],
@@ -36,8 +36,7 @@ export function moneySection(data: ReportData): Section {
 }
 
 function amountRow(name: string, nano: UsdSum): readonly string[] {
-  const { usd, remainder } = totalUsd(nano);
-  return [name, usd, remainder];
+  return [name, usdWords(nano)];
 }
 
 function billedRows({
@@ -171,7 +170,7 @@ function rowWords({ result }: ReconciliationDone): (row: RecordedRow) => string 
   return (row) => {
     const id = row.responseId === null ? 'no response id' : cut(row.responseId, NAME_CHARACTERS_MAX);
     const model = cut(row.model, NAME_CHARACTERS_MAX);
-    const words = `row ${row.position}, ${instant(row.startedAt)}, ${model}, ${id}, ${exactUsd(row.cost)} USD`;
+    const words = `row ${row.position}, ${instant(row.startedAt)}, ${model}, ${id}, ${usdWords(row.cost)}`;
     return `${words}: ${whyWords(row, name)}`;
   };
 }

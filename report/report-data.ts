@@ -2,6 +2,7 @@
  * Everything a report says, gathered before a word of it is written.
  * Owns the shapes; must not read, count or lay out anything.
  */
+import type { RunId } from '../core/ids.ts';
 import type { PlanWhole } from '../core/plan/plan.ts';
 import type { RunItemRow, RunRow } from '../core/machine/projection.ts';
 import type { SpendLoss } from '../core/money/spend-loss.ts';
@@ -37,6 +38,22 @@ export interface DeliveredItem {
   readonly problem: string | null;
 }
 
+/** A text of an item as a reader sees it: without secrets, and no longer than a report has room for. */
+export interface ShownText {
+  readonly text: string;
+  /** Characters that were left out; 0 for none. */
+  readonly cut: number;
+}
+
+/** What the run before came to, of the same job and user. */
+export interface LastRun {
+  readonly runId: RunId;
+  readonly total: number;
+  readonly succeeded: number;
+  readonly spentNanoUsd: number;
+  readonly durationMs: number;
+}
+
 export type LastStepShown = Pick<LastStep, 'step' | 'state' | 'at' | 'problem'>;
 
 export interface ReportItem {
@@ -57,6 +74,15 @@ export interface ReportItem {
   readonly findings: readonly Finding[];
   /** The last lines of a check that failed; empty for any other end. */
   readonly check: readonly string[];
+  readonly prompt: ShownText;
+  /** What the agent said last; null when it said nothing that is kept. */
+  readonly answer: ShownText | null;
+  /** What it changed, as Git writes it; null when nothing was collected. */
+  readonly patch: ShownText | null;
+  /** The command of its check; null for none. */
+  readonly checkCommand: string | null;
+  /** The end of what its last check printed, passed or not; null when none ran. */
+  readonly checkOutput: ShownText | null;
   /** Numbers that the job's commands said about it, in the order of the job; empty for none. */
   readonly scores: readonly Score[];
   /** Null when nothing was to be pushed. */
@@ -65,6 +91,8 @@ export interface ReportItem {
 
 export interface ReportData {
   readonly run: RunRow;
+  /** The newest run of the job that was begun before and has ended; null for the first. */
+  readonly last: LastRun | null;
   readonly description: string | null;
   readonly labels: Readonly<Record<string, string>>;
   /** Failed items that still count as success. */

@@ -5,10 +5,10 @@
 import { agentSection } from './agent-section.ts';
 import { deliverySection, lastStepSection } from './after-sections.ts';
 import type { ReportDocument, Section } from './document.ts';
-import { reportFigures } from './figures/report-figures.ts';
 import { moneySection, reconciliationSection } from './money-section.ts';
 import type { ReportData } from './report-data.ts';
 import { scoreSection } from './score-section.ts';
+import { sumSection } from './sum-section.ts';
 import { wholeSection } from './whole-section.ts';
 import { evidenceSection, itemSection, outcomeSection, summarySection } from './work-sections.ts';
 
@@ -25,10 +25,10 @@ export function reportDocument(data: ReportData): ReportDocument {
     moneySection(data),
     reconciliationSection(data),
     lastStepSection(data),
+    sumSection(data),
   ];
   return {
     title: `Run ${data.run.runId}`,
-    figures: reportFigures(data),
     sections: sections.filter(
       (section) => section !== null && section.blocks.length > 0,
     ) as readonly Section[],

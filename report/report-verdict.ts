@@ -9,7 +9,7 @@ import { OUTCOMES } from '../core/status.ts';
 import { ExactSum, writtenSum } from '../core/money/usd-sum.ts';
 import type { Tone } from './document.ts';
 import type { ReportData } from './report-data.ts';
-import { exactUsd } from './report-words.ts';
+import { nanoWords, usdWords } from './report-words.ts';
 
 export interface Verdict {
   readonly words: string;
@@ -67,7 +67,7 @@ function toleranceVerdict({ summary, unmatchedNanoUsdMax, unbilledMax }: Reconci
   if (unmatchedNanoUsdMax === null && unbilledMax === undefined)
     return { words: 'Reconciled: the job sets no bound on what may stay unmatched', tone: 'plain' };
   const bounds = [
-    ...(unmatchedNanoUsdMax === null ? [] : [`${exactUsd(unmatchedNanoUsdMax)} USD may stay unmatched`]),
+    ...(unmatchedNanoUsdMax === null ? [] : [`${usdWords(unmatchedNanoUsdMax)} may stay unmatched`]),
     ...(unbilledMax === undefined ? [] : [`${counted(unbilledMax, 'call')} may stay unbilled`]),
   ];
   const bound = bounds.join(', ');
@@ -95,7 +95,7 @@ export function sumVerdict({ result, rows }: ReconciliationDone): Verdict {
     };
   }
   return {
-    words: `It does not add up: ${exactUsd(writtenSum(off))} USD are between the parts and the total`,
+    words: `It does not add up: ${nanoWords(writtenSum(off))} nano-dollars are between the parts and the total`,
     tone: 'bad',
   };
 }

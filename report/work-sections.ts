@@ -19,7 +19,7 @@ import {
 } from './document.ts';
 import { moneyVerdict, workVerdict } from './report-verdict.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
-import { cut, duration, exactUsd, instant, spentWords } from './report-words.ts';
+import { cut, duration, usdWords, instant, spentWords } from './report-words.ts';
 
 /** A table that people read; `.jsonl` reports hold every item. */
 const ITEMS_SHOWN_MAX = 5_000;
@@ -31,9 +31,21 @@ const CHECKS_SHOWN_MAX = 50;
 const ID_CHARACTERS = 8;
 
 export function summarySection(data: ReportData): Section {
-  const { run } = data;
   const work = workVerdict(data);
   const money = moneyVerdict(data);
+  return {
+    title: null,
+    blocks: [
+      text(`${work.words}.`, work.tone),
+      ...(money === null ? [] : [text(`${money.words}.`, money.tone)]),
+      ...factSection(data).blocks,
+    ],
+  };
+}
+
+/** What the run was, and when. */
+export function factSection(data: ReportData): Section {
+  const { run } = data;
   const labels = Object.entries(data.labels).map(([name, value]) => `${name}=${value}`);
   const facts: readonly (readonly [string, string | null])[] = [
     ['run', run.runId],
@@ -49,14 +61,7 @@ export function summarySection(data: ReportData): Section {
     ['reported', instant(data.writtenAt)],
   ];
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
-  return {
-    title: null,
-    blocks: [
-      text(`${work.words}.`, work.tone),
-      ...(money === null ? [] : [text(`${money.words}.`, money.tone)]),
-      ...table([left('fact'), left('value')], rows),
-    ],
-  };
+  return { title: 'About this run', blocks: table([left('fact'), left('value')], rows) };
 }
 
 /** Why checks failed, and what results lack: without blocks where everything is well. */
@@ -123,8 +128,8 @@ export function itemSection(data: ReportData): Section {
     right('calls'),
     right('tokens in'),
     right('tokens out'),
-    right('spent, USD'),
-    ...(billed === null ? [] : [right('billed, USD')]),
+    right('spent'),
+    ...(billed === null ? [] : [right('billed')]),
     left('results'),
   ];
   const shown = data.items.slice(0, ITEMS_SHOWN_MAX);
@@ -150,7 +155,7 @@ export interface BilledSums {
   readonly estimated: UsdSum;
 }
 
-type Billed = ReadonlyMap<string, BilledSums>;
+export type Billed = ReadonlyMap<string, BilledSums>;
 
 /** What rows bill to each item, all attempts together; null without a reconciliation. */
 export function billedByKey({ reconciliation }: ReportData): Billed | null {
@@ -191,9 +196,9 @@ export function workMs(row: RunItemRow | null): number | null {
   return row?.admittedAt == null || row.endedAt === null ? null : row.endedAt - row.admittedAt;
 }
 
-function billedWords(billed: Billed, key: string): string {
+export function billedWords(billed: Billed, key: string): string {
   const { assigned, estimated } = billed.get(key) ?? { assigned: 0, estimated: 0 };
-  return estimated === 0 ? exactUsd(assigned) : `${exactUsd(assigned)} + ${exactUsd(estimated)} estimated`;
+  return estimated === 0 ? usdWords(assigned) : `${usdWords(assigned)} + ${usdWords(estimated)} estimated`;
 }
 
 const hasDetail = ({ row }: ReportItem): boolean => row !== null && row.detail !== null;

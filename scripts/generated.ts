@@ -10,6 +10,7 @@ import { referencePage } from '../dsl/reference/reference-page.ts';
 import { lifecyclePage } from '../core/machine/lifecycle-doc.ts';
 import { faultsPage } from '../simulator/faults/faults-page.ts';
 import { exampleOf } from './examples-of-keys.ts';
+import { sharedStyleText } from './shared-style.ts';
 
 /** Path from the root → text. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
@@ -17,6 +18,7 @@ export const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/faults.md': faultsPage,
   'docs/lifecycle.md': lifecyclePage,
   'docs/reference.md': () => referencePage(exampleOf),
+  'report/page/shared-style.ts': sharedStyleText,
   'schema/deployment.v1.json': () => `${JSON.stringify(deploymentJsonSchema(), null, 2)}\n`,
   'schema/job.v1.json': () => `${JSON.stringify(editorSchema(), null, 2)}\n`,
   'schema/scenario.v1.json': () => `${JSON.stringify(scenarioJsonSchema(), null, 2)}\n`,

@@ -8,6 +8,7 @@ import { App } from './app.tsx';
 import { showTheme } from './session/theme.ts';
 import './style/tokens.css';
 import './style/base.css';
+import './style/kit.css';
 import './style/shell.css';
 import './style/parts.css';
 import './style/pages.css';

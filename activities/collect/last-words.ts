@@ -7,6 +7,8 @@ import type { World } from '../world.ts';
 
 /** The last word stands at the end; a conversation that did more after it said nothing about that. */
 const EVENTS_READ = 200;
+/** Mostly it is among the very last ones, and a report asks for thousands of conversations. */
+const NEWEST_READ = 12;
 
 /** Null when it said nothing that is kept. */
 export async function lastWords(
@@ -14,7 +16,18 @@ export async function lastWords(
   conversationId: ConversationId,
 ): Promise<string | null> {
   const count = await world.events.count(conversationId);
-  const page = { afterSequence: Math.max(0, count - EVENTS_READ), limit: EVENTS_READ };
+  const newest = await wordsAmong(world, conversationId, { count, read: NEWEST_READ });
+  if (newest !== null || count <= NEWEST_READ) return newest;
+  return await wordsAmong(world, conversationId, { count, read: EVENTS_READ });
+}
+
+/** Of the last `read` events of `count`. */
+async function wordsAmong(
+  world: Pick<World, 'events'>,
+  conversationId: ConversationId,
+  { count, read }: { readonly count: number; readonly read: number },
+): Promise<string | null> {
+  const page = { afterSequence: Math.max(0, count - read), limit: read };
   const events = await world.events.events(conversationId, page);
   for (const { kind, body } of [...events].reverse()) {
     const words = body['source'] === 'agent' ? wordsOf(kind, body) : '';

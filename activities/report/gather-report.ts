@@ -20,7 +20,10 @@ import { judgedScores } from '../score-file.ts';
 import type { World } from '../world.ts';
 import { collectedFiles } from './collected-files.ts';
 import { addSpend, NO_SPEND, ownSpend } from '../../report/own-spend.ts';
+import { itemTexts } from './item-texts.ts';
+import { lastRun } from './last-run.ts';
 import { readLastSteps } from './last-steps.ts';
+import { charactersShown } from '../../report/shown-text.ts';
 import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../report/report-data.ts';
 
 /** @throws ParleyError not_found, plan_invalid */
@@ -37,6 +40,7 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
   const items = await gatherItems(world, { runId, plan, rows, spend });
   return {
     run,
+    last: await lastRun(world, run),
     description: plan.description,
     labels: plan.labels,
     toleratedFailures: plan.tolerate.failed,
@@ -99,18 +103,22 @@ async function gatherItems(
   { runId, plan, rows, spend }: Gathered,
 ): Promise<readonly ReportItem[]> {
   const byKey = new Map(rows.map((row) => [row.key, row]));
+  const charactersMax = charactersShown(plan.items.length);
   const items: ReportItem[] = [];
   for (const item of plan.items) {
     const { key, entry, model, matrix, tags, whole } = item;
     const copy = whole === undefined ? {} : { whole };
     const named = item.agent === undefined ? {} : { agent: item.agent.name };
-    const row = await redacted(world, byKey.get(key) ?? null);
+    const stored = byKey.get(key) ?? null;
+    const forms = await formsOf(world, stored);
+    const row = redacted(stored, forms);
     const hasBegun = row !== null && row.attempt > 0;
     const files = hasBegun ? await collectedFiles(world, { runId, key, steps: collectOf(item, plan) }) : [];
     const delivery = hasBegun && plan.deliver !== undefined ? await delivered(world, { runId, item }) : null;
     const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
     const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];
     const scores = await judgedScores(world, runId, row);
+    const texts = await itemTexts(world, { runId, item, row, forms, charactersMax });
     const spent = spend.get(key) ?? NO_SPEND;
     items.push({
       row,
@@ -127,6 +135,7 @@ async function gatherItems(
       check,
       scores,
       delivery,
+      ...texts,
     });
   }
   return items;
@@ -159,9 +168,12 @@ async function delivered(
   };
 }
 
-/** A reason may quote what an agent or a tool said; a report is read by more people than a log (D20). */
-async function redacted(world: World, row: RunItemRow | null): Promise<RunItemRow | null> {
-  if (row === null || row.detail === null || row.conversationId === null) return row;
-  const forms = hiddenForms(Object.values(await openSecrets(world, row.conversationId)));
-  return { ...row, detail: redactText(row.detail, forms) };
+/** What is hidden of an item: it may quote what an agent or a tool said, and a report is read by more people than a log (D20). */
+async function formsOf(world: World, row: RunItemRow | null): Promise<readonly string[]> {
+  if (row === null || row.conversationId === null) return [];
+  return hiddenForms(Object.values(await openSecrets(world, row.conversationId)));
+}
+
+function redacted(row: RunItemRow | null, forms: readonly string[]): RunItemRow | null {
+  return row === null || row.detail === null ? row : { ...row, detail: redactText(row.detail, forms) };
 }

@@ -2,42 +2,42 @@
  * A figure as SVG inside a page: drawn for the eye, told in words for those who cannot see it.
  * Pure; owns sizes and scales. Every text that comes from outside is escaped here.
  */
-import { escapeMarkup } from '../../core/text/escape-markup.ts';
-import { oneLine } from '../plain-text.ts';
+import { escapeText as escape } from '../page/page.ts';
 import { cut, duration } from '../report-words.ts';
 import type { Bars, Figure, Levels } from './figure.ts';
 
 /** Units of the drawing; the page scales it to its own width. */
-const WIDTH = 960;
-const LABEL_WIDTH = 260;
-const WORDS_WIDTH = 130;
+const WIDTH = 640;
+const LABEL_WIDTH = 210;
+const WORDS_WIDTH = 100;
 const ROW_HEIGHT = 24;
 const BAR_HEIGHT = 16;
 /** What fits into the width of a label. */
-const LABEL_CHARACTERS = 38;
+const LABEL_CHARACTERS = 30;
 const LEVELS_HEIGHT = 200;
-const LEVELS_LEFT = 60;
+const LEVELS_LEFT = 44;
 const AXIS_HEIGHT = 24;
 const TIME_TICKS = 4;
 
+const TONES = { good: '--good', bad: '--bad', busy: '--busy', rest: '--series-11' } as const;
+
+/** By the console's colours. */
 export const FIGURE_STYLE = `
-figure { margin: 1.5rem 0; } figcaption { font-weight: 600; } figcaption small { display: block; font-weight: 400; opacity: 0.75; }
-svg { display: block; width: 100%; min-width: 36rem; height: auto; font: 12px system-ui, sans-serif; } svg text { fill: currentColor; }
-.grid { stroke: var(--line); stroke-width: 1; } .line { fill: none; stroke-width: 2; }
-.f-good { fill: var(--good); } .f-bad { fill: var(--bad); } .f-busy { fill: var(--busy); } .f-rest { fill: var(--rest); }
-.line.f-good { fill: none; stroke: var(--good); } .line.f-busy { fill: none; stroke: var(--busy); } .line.f-bad { fill: none; stroke: var(--bad); } .line.f-rest { fill: none; stroke: var(--rest); }
-.legend { display: flex; flex-wrap: wrap; gap: 0.3rem 1.2rem; padding: 0; margin: 0.4rem 0; list-style: none; } .legend svg { display: inline-block; width: 0.9rem; min-width: 0; height: 0.9rem; margin-right: 0.4rem; vertical-align: -0.1rem; }
+${Object.entries(TONES)
+  .map(([tone, token]) => `.f-${tone}{fill:var(${token})}.line.f-${tone}{fill:none;stroke:var(${token})}`)
+  .join('\n')}
+.legend svg{display:inline-block;width:12px;height:12px;margin-right:6px;vertical-align:-1px}
 `;
 
 export function drawFigure(figure: Figure): string {
   const { id, title, about } = figure;
   const drawing = figure.kind === 'bars' ? drawBars(figure) : drawLevels(figure);
   return [
-    `<figure id="${escape(id)}">`,
+    `<figure id="${escape(id)}" class="card">`,
     `<figcaption>${escape(title)}<small>${escape(about)}</small></figcaption>`,
     ...(figure.kind === 'levels' ? [legend(figure)] : []),
-    '<div class="wide">',
-    `<svg viewBox="0 0 ${WIDTH} ${drawing.height}" role="img" aria-label="${escape(`${title}: ${inWords(figure)}`)}">`,
+    '<div class="wide" tabindex="0">',
+    `<svg class="drawn" viewBox="0 0 ${WIDTH} ${drawing.height}" role="img" aria-label="${escape(`${title}: ${inWords(figure)}`)}">`,
     ...drawing.content,
     '</svg>',
     '</div>',
@@ -132,8 +132,4 @@ function inWords(figure: Figure): string {
 /** A coordinate with what can be seen of it. */
 function point(value: number): string {
   return String(Math.round(value * 100) / 100);
-}
-
-function escape(text: string): string {
-  return escapeMarkup(oneLine(text));
 }

@@ -5,7 +5,7 @@
  */
 import type { ReconciliationDone } from '../../core/reconcile/reconciliation-record.ts';
 import type { ReportData, ReportItem } from '../report-data.ts';
-import { exactUsd } from '../report-words.ts';
+import { usdWords } from '../report-words.ts';
 import { billedByKey } from '../work-sections.ts';
 import type { Bars, FigureTone } from './figure.ts';
 
@@ -54,11 +54,11 @@ function billedAndRecorded(data: ReportData, { id, title, of }: Grouping): Bars 
     .sort(([, a], [, b]) => Math.max(b.billed, b.recorded) - Math.max(a.billed, a.recorded))
     .slice(0, NAMES_MAX);
   const rows = largest.flatMap(([name, { billed, recorded }]) => [
-    { label: `${name}: billed`, value: billed, words: exactUsd(billed), tone: 'busy' as const },
-    { label: `${name}: recorded`, value: recorded, words: exactUsd(recorded), tone: 'good' as const },
+    { label: `${name}: billed`, value: billed, words: usdWords(billed), tone: 'busy' as const },
+    { label: `${name}: recorded`, value: recorded, words: usdWords(recorded), tone: 'good' as const },
   ]);
   return figure(
-    { id, title, about: 'What rows bill to these conversations and what our proxy counted, in USD.' },
+    { id, title, about: 'What rows bill to these conversations and what our proxy counted.' },
     rows,
   );
 }

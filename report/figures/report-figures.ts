@@ -3,7 +3,7 @@
  * Pure; owns the choice of figures and their numbers; must not draw.
  */
 import type { ReportData, ReportItem } from '../report-data.ts';
-import { duration, exactUsd } from '../report-words.ts';
+import { duration, usdWords } from '../report-words.ts';
 import { workMs } from '../work-sections.ts';
 import type { Bars, Figure, FigureTone, Levels } from './figure.ts';
 import { reconciliationFigures } from './reconciliation-figures.ts';
@@ -168,15 +168,14 @@ function spendBy(
     const name = of(item);
     if (name !== null) spent.set(name, (spent.get(name) ?? 0) + item.spend.nanoUsd);
   }
-  return amountBars(
-    { id, title, about: 'What our proxy counted, in USD; calls without a price are left out.' },
-    [...spent],
-  );
+  return amountBars({ id, title, about: 'What our proxy counted; calls without a price are left out.' }, [
+    ...spent,
+  ]);
 }
 
 function dearest({ items }: ReportData): Bars | null {
   return amountBars(
-    { id: 'dearest', title: 'Dearest conversations', about: 'All attempts together, in USD.' },
+    { id: 'dearest', title: 'Dearest conversations', about: 'All attempts together.' },
     items.map(({ key, spend }) => [key, spend.nanoUsd] as const),
   );
 }
@@ -197,7 +196,7 @@ type Named = Pick<Bars, 'id' | 'title' | 'about'>;
 function amountBars(named: Named, amounts: readonly (readonly [string, number])[]): Bars | null {
   return bars(
     named,
-    largest(amounts).map(([label, value]) => ({ label, value, words: exactUsd(value), tone: 'busy' })),
+    largest(amounts).map(([label, value]) => ({ label, value, words: usdWords(value), tone: 'busy' })),
   );
 }
 

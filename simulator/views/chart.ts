@@ -2,7 +2,8 @@
  * The paper under every figure of a page: one scale of time for all of them, axes, a title for those who cannot see.
  * Owns sizes and scales; what is drawn on it comes from the figure.
  */
-import { coordinate, escapeText, sinceText } from './markup.ts';
+import { escapeText } from '../../report/page/page.ts';
+import { coordinate, sinceText } from './markup.ts';
 
 /** Units of the drawing; the page scales it to its own width. */
 const WIDTH = 1_000;
@@ -51,10 +52,10 @@ export function chart(options: ChartOptions, content: readonly string[]): string
   const { id, title, description, height } = options;
   const total = TOP + height + BOTTOM;
   return [
-    `<figure id="${id}">`,
+    `<figure id="${id}" class="card">`,
     `<figcaption>${escapeText(title)}</figcaption>`,
     '<div class="scroll" tabindex="0">',
-    `<svg viewBox="0 0 ${WIDTH} ${coordinate(total)}" role="img" aria-labelledby="${id}-title ${id}-text">`,
+    `<svg class="drawn" viewBox="0 0 ${WIDTH} ${coordinate(total)}" role="img" aria-labelledby="${id}-title ${id}-text">`,
     `<title id="${id}-title">${escapeText(title)}</title>`,
     `<desc id="${id}-text">${escapeText(description)}</desc>`,
     ...grid(options),

@@ -3,7 +3,7 @@
  * Owns the paths; the points are data of curves.ts.
  */
 import { counted } from '../../core/text/counted.ts';
-import { formatUsd, nanoUsd } from '../../core/money/money.ts';
+import { usdWords } from '../../report/report-words.ts';
 import type { Activity } from '../plan-timeline.ts';
 import { chart, shareY, timeX, type TimeSpan } from './chart.ts';
 import type { CurvePoint, Curves } from './curves.ts';
@@ -43,18 +43,17 @@ export function capacityFigure({ slots, slotsMax }: Curves, span: TimeSpan): str
 
 export function costFigure({ costNanoUsd }: Curves, span: TimeSpan): string {
   const total = costNanoUsd.at(-1)?.value ?? 0;
-  const usd = (nano: number): string => formatUsd(nanoUsd(nano));
   const top = Math.max(1, total);
   const y = (value: number): number => shareY(HEIGHT, value / top);
   const inside = costNanoUsd.filter(({ at }) => at <= span.until);
   return chart(
     {
       id: 'cost',
-      title: `Cost: ${usd(total)} in all`,
-      description: `The spend grows to ${usd(total)}.`,
+      title: `Cost: ${usdWords(total)} in all`,
+      description: `The spend grows to ${usdWords(total)}.`,
       span,
       height: HEIGHT,
-      ticks: ticksUpTo(top, usd),
+      ticks: ticksUpTo(top, usdWords),
     },
     [area([...inside, { at: span.until, value: inside.at(-1)?.value ?? 0 }], span, y, 'cost')],
   );

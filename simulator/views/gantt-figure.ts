@@ -2,9 +2,10 @@
  * A bar per conversation as a figure: queued, starting, working, paused.
  * Owns the bars and how many are drawn; the text form is in gantt.ts.
  */
+import { escapeText } from '../../report/page/page.ts';
 import type { SimulatedConversation } from '../simulate-plan.ts';
 import { chart, CHART_LABEL_X, CHART_TOP, timeX, type TimeSpan } from './chart.ts';
-import { coordinate, escapeText, sinceText } from './markup.ts';
+import { coordinate, sinceText } from './markup.ts';
 
 /** More bars make a page of megabytes that nobody scrolls to the end of. */
 export const GANTT_ROWS_MAX = 500;

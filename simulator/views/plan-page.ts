@@ -1,14 +1,17 @@
 /**
  * An answer of the simulator as one HTML file that needs nothing else: no script, no font, no request.
- * Owns the order of the page and the bounds of its tables; figures are drawn in files of their own.
+ * Owns the order of the page and the bounds of its tables; its frame and style are those of all pages, and figures are drawn in files of their own.
  */
-import { formatUsd, nanoUsd } from '../../core/money/money.ts';
+import { usdWords } from '../../report/report-words.ts';
+import { left, right, type Column } from '../../report/document.ts';
+import { escapeText, renderPage } from '../../report/page/page.ts';
+import { tableMarkup } from '../../report/page/table-markup.ts';
 import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
 import type { TimeSpan } from './chart.ts';
 import { capacityFigure, costFigure, STACK, statusFigure } from './curve-figures.ts';
 import { ganttFigure } from './gantt-figure.ts';
-import { escapeText, sinceText, tableMarkup } from './markup.ts';
-import { PAGE_POLICY, PAGE_STYLE } from './page-style.ts';
+import { sinceText } from './markup.ts';
+import { SIMULATION_STYLE } from './page-style.ts';
 import { conversationTimes, outcomesText } from './play-figures.ts';
 import { spreadOf } from './spread.ts';
 
@@ -30,31 +33,33 @@ export function planPage(page: PlanPage): string {
   const until = answer.makespanMs === null ? answer.endedAt : startAt + answer.makespanMs;
   const span: TimeSpan = { from: startAt, until };
   const { curves, conversations } = answer;
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    `<meta http-equiv="Content-Security-Policy" content="${PAGE_POLICY}">`,
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${escapeText(name)}: simulated</title>`,
-    `<style>${PAGE_STYLE}</style>`,
-    '</head>',
-    '<body>',
-    `<h1>${escapeText(name)}: simulated</h1>`,
-    ...summary(page),
-    '<h2>Timeline</h2>',
-    legend(),
-    ganttFigure(conversations, span),
-    ...(curves === null
-      ? []
-      : [capacityFigure(curves, span), costFigure(curves, span), statusFigure(curves, span)]),
-    ...limitsMet(conversations),
-    ...conversationTable(conversations, startAt),
-    '</body>',
-    '</html>',
-    '',
-  ].join('\n');
+  return renderPage({
+    title: `${name}: simulated`,
+    style: SIMULATION_STYLE,
+    script: null,
+    body: [
+      '<main>',
+      `<h1>${escapeText(name)}: simulated</h1>`,
+      ...summary(page),
+      '<section>',
+      '<h2>Timeline</h2>',
+      legend(),
+      ganttFigure(conversations, span),
+      '</section>',
+      ...(curves === null
+        ? []
+        : [
+            '<section>',
+            capacityFigure(curves, span),
+            costFigure(curves, span),
+            statusFigure(curves, span),
+            '</section>',
+          ]),
+      ...limitsMet(conversations),
+      ...conversationTable(conversations, startAt),
+      '</main>',
+    ],
+  });
 }
 
 function summary({ answer, startAt, seed }: PlanPage): string[] {
@@ -72,14 +77,17 @@ function summary({ answer, startAt, seed }: PlanPage): string[] {
         ? 'none has ended'
         : `p50 ${sinceText(times.p50)}, p95 ${sinceText(times.p95)}, max ${sinceText(times.max)}`,
     ],
-    ['Cost', formatUsd(nanoUsd(answer.costNanoUsd))],
+    ['Cost', usdWords(answer.costNanoUsd)],
     ['Sandboxes at once', `${answer.sandboxesPeak} at most${allowed}, first after ${peakAt}`],
     ['Seed', String(seed)],
     ['Trace', `${answer.steps} steps, hash ${answer.hash}`],
   ];
   return [
-    '<dl>',
-    ...entries.map(([term, text]) => `<dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd>`),
+    '<dl class="sums">',
+    ...entries.map(
+      ([term, text]) =>
+        `<div class="sum card"><dt>${escapeText(term)}</dt><dd>${escapeText(text)}</dd></div>`,
+    ),
     '</dl>',
   ];
 }
@@ -93,15 +101,19 @@ function limitsMet(conversations: readonly SimulatedConversation[]): string[] {
   const meeting = conversations.filter(({ met }) => met.length > 0);
   if (meeting.length === 0)
     return [
+      '<section>',
       '<h2>Limits met</h2>',
       '<p>No conversation met a pause, the cap, the capacity or the budget.</p>',
+      '</section>',
     ];
   return [
+    '<section>',
     `<h2>Limits met by ${meeting.length}</h2>`,
     ...boundedTable(
-      [{ title: 'conversation' }, { title: 'met' }],
+      [left('conversation'), left('met')],
       meeting.map(({ key, met }) => [key, met.join(', ')]),
     ),
+    '</section>',
   ];
 }
 
@@ -116,35 +128,34 @@ function conversationTable(conversations: readonly SimulatedConversation[], star
       String(attempts),
       begun === undefined ? '-' : sinceText(begun.from - startAt),
       ended === null ? '-' : sinceText(ended - startAt),
-      formatUsd(nanoUsd(costNanoUsd)),
+      usdWords(costNanoUsd),
       met.join(', '),
     ];
   });
   return [
+    '<section>',
     '<h2>Conversations</h2>',
     '<details>',
     '<summary>The timeline as a table</summary>',
     ...boundedTable(
       [
-        { title: 'conversation' },
-        { title: 'outcome' },
-        { title: 'detail' },
-        { title: 'attempts', side: 'right' },
-        { title: 'began after', side: 'right' },
-        { title: 'ended after', side: 'right' },
-        { title: 'cost', side: 'right' },
-        { title: 'met' },
+        left('conversation'),
+        left('outcome'),
+        left('detail'),
+        right('attempts'),
+        right('began after'),
+        right('ended after'),
+        right('cost'),
+        left('met'),
       ],
       rows,
     ),
     '</details>',
+    '</section>',
   ];
 }
 
-function boundedTable(
-  columns: Parameters<typeof tableMarkup>[0],
-  rows: readonly (readonly string[])[],
-): string[] {
+function boundedTable(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
   const more = rows.length - TABLE_ROWS_MAX;
   return [
     tableMarkup(columns, rows.slice(0, TABLE_ROWS_MAX)),

@@ -132,6 +132,8 @@ function planOf(keys: readonly string[], changes: Partial<Plan> = {}): Plan {
     entry: key,
     index,
     model: 'coder',
+    prompt: `Do ${key}.`,
+    verify: null,
     matrix: {},
     tags: { team: 'blue' },
   }));

@@ -51,7 +51,7 @@ export function reportItem(
   row: Partial<RunItemRow>,
   spend: Partial<OwnSpend> = {},
   files: readonly string[] = [],
-  evidence: Partial<Pick<ReportItem, 'check' | 'findings'>> = {},
+  evidence: Partial<ReportItem> = {},
 ): ReportItem {
   const base = {
     runId: RUN,
@@ -74,9 +74,17 @@ export function reportItem(
     scores: [],
     check: [],
     delivery: null,
+    prompt: { text: `Do ${key}.`, cut: 0 },
+    answer: null,
+    patch: null,
+    checkCommand: null,
+    checkOutput: null,
     ...evidence,
   };
 }
+
+const PATCH =
+  'diff --git a/a.js b/a.js\n--- a/a.js\n+++ b/a.js\n@@ -1,2 +1,2 @@\n-a.substr(1)\n+a.slice(1)\n same\n';
 
 const ITEMS: readonly ReportItem[] = [
   reportItem(
@@ -84,6 +92,13 @@ const ITEMS: readonly ReportItem[] = [
     { outcome: 'succeeded', executionStatus: 'FINISHED' },
     { calls: 12, promptTokens: 34_567, completionTokens: 890, nanoUsd: 1_234_567 },
     ['trajectory.zip', 'changes.patch', 'verify.log'],
+    {
+      prompt: { text: 'Replace substr() by slice().\n\nKeep the tests green.', cut: 0 },
+      answer: { text: 'I replaced 3 calls; the tests are green.', cut: 0 },
+      patch: { text: PATCH, cut: 1_200 },
+      checkCommand: 'npm test',
+      checkOutput: { text: 'exit code 0\n12 tests pass', cut: 0 },
+    },
   ),
   reportItem(
     'matrix/esm_entry/3.10',
@@ -95,12 +110,23 @@ const ITEMS: readonly ReportItem[] = [
       findings: [
         { code: 'secret', result: 'changes.patch', says: 'withheld: it holds the value of a secret' },
       ],
+      checkCommand: 'npm test',
+      checkOutput: {
+        text: 'exit code 1\n  expected 1 < 2 & "3"\n```\n<b>no</b> \u001B[31mred\u001B[0m',
+        cut: 0,
+      },
     },
   ),
   reportItem(
     'hostile',
     { outcome: 'failed', failureClass: 'infra', attempt: 3, detail: HOSTILE, sandboxId: null },
     { calls: 2, unpriced: 2 },
+    [],
+    {
+      prompt: { text: HOSTILE, cut: 0 },
+      answer: { text: HOSTILE, cut: 9 },
+      patch: { text: `+${HOSTILE}`, cut: 0 },
+    },
   ),
 ];
 
@@ -181,7 +207,15 @@ export const COMPLETE: ReportData = {
     ended: { succeeded: 1, check_failed: 1, failed: 1 },
     createdAt: START,
     endedAt: START + 130_000,
+    spentNanoUsd: 1_235_067,
   }),
+  last: {
+    runId: runId('first-batch-1'),
+    total: 3,
+    succeeded: 2,
+    spentNanoUsd: 2_000_000,
+    durationMs: 100_000,
+  },
   description: 'Three coding tasks.',
   labels: { team: 'example' },
   toleratedFailures: 1,
@@ -222,6 +256,7 @@ export const INCOMPLETE: ReportData = {
     ),
     { ...reportItem('never', {}), row: null },
   ],
+  last: null,
   lastSteps: [],
   reconciliation: null,
 };

@@ -2,11 +2,12 @@
  * What reports look like, as files in test/golden/report/.
  * `UPDATE_GOLDEN=1 npx vitest run test/activities/report-golden` writes them anew; they are never edited by hand.
  */
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reportDocument } from '../../report/report-document.ts';
-import { renderHtml } from '../../report/render-html.ts';
+import { renderHtml } from '../../report/html/render-html.ts';
 import { renderJsonl } from '../../report/render-jsonl.ts';
 import { renderJunit } from '../../report/render-junit.ts';
 import { workVerdict } from '../../report/report-verdict.ts';
@@ -18,12 +19,12 @@ const FOLDER = path.resolve(import.meta.dirname, '../golden/report');
 describe('golden reports', () => {
   it.each([
     ['complete.md', renderMarkdown(reportDocument(COMPLETE))],
-    ['complete.html', renderHtml(reportDocument(COMPLETE))],
+    ['complete.html', renderHtml(COMPLETE)],
     ['complete.jsonl', renderJsonl(COMPLETE)],
     ['complete.xml', renderJunit(COMPLETE)],
     ['incomplete.xml', renderJunit(INCOMPLETE)],
     ['incomplete.md', renderMarkdown(reportDocument(INCOMPLETE))],
-    ['incomplete.html', renderHtml(reportDocument(INCOMPLETE))],
+    ['incomplete.html', renderHtml(INCOMPLETE)],
     ['unreconciled.md', renderMarkdown(reportDocument(UNRECONCILED))],
   ])('%s', (name, text) => {
     const file = path.join(FOLDER, name);
@@ -54,13 +55,37 @@ describe('what was not needed', () => {
 });
 
 describe('renderHtml()', () => {
-  const html = renderHtml(reportDocument(COMPLETE));
+  const html = renderHtml(COMPLETE);
 
-  it('needs nothing else and runs nothing', () => {
-    expect(html).not.toMatch(/<(script|link|img|iframe|object|embed|form)\b/i);
-    expect(html).not.toMatch(/\b(src|srcset|on\w+)\s*=/i);
+  it('needs nothing else, and runs one script that its policy names by its hash', () => {
+    const scripts = [...html.matchAll(/<script>([^]*?)<\/script>/g)].map(([, text = '']) => text);
+    const hash = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+    expect(scripts).toHaveLength(1);
+    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(html) ?? [];
+    expect(html).toContain(
+      `default-src 'none'; style-src '${hash(style)}'; script-src '${hash(scripts[0] ?? '')}'`,
+    );
+    const bare = html.replace(/<script>[^]*<\/script>/, '');
+    expect(bare).not.toMatch(/<(script|link|img|iframe|object|embed|form)\b/i);
+    expect(bare).not.toMatch(/<[^>]*\s(src|srcset|style|on\w+)\s*=/i);
     expect(html).not.toMatch(/url\(|@import|https?:/i);
-    for (const [, href] of html.matchAll(/href="([^"]*)"/g)) expect(href).toMatch(/^\.\/[A-Za-z0-9._~%/-]+$/);
+    for (const [, href] of html.matchAll(/href="([^"]*)"/g))
+      expect(href).toMatch(/^(?:\.\/[A-Za-z0-9._~%/-]+|#(?:c\d+|sum))$/);
+  });
+
+  it('says what differs from the last run, and of a first one that it is the first', () => {
+    expect(html).toContain('1 fewer than in the last run: 2 of 3');
+    expect(html).toContain('$0.000765 less (\u221238 %) than the last run; 3 unpriced');
+    expect(html).toContain('30 s longer (+30 %) than the last run');
+    const first = renderHtml({ ...COMPLETE, last: null });
+    expect(first).toContain('First run of this job');
+    expect(first).not.toContain('than the last run');
+    expect(renderHtml(INCOMPLETE)).toContain('the run goes on');
+  });
+
+  it('is whole without a single conversation', () => {
+    const none = { ...COMPLETE, run: { ...COMPLETE.run, total: 0, ended: {} }, items: [] };
+    expect(renderHtml(none)).toContain('0 of 0');
   });
 
   it('shows hostile text as text', () => {

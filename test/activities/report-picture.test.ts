@@ -1,10 +1,9 @@
-/** The HTML report as a browser shows it: every figure is there, painted, and nothing is fetched or run. */
+/** The HTML report as a browser shows it: every figure is there, painted, and nothing is fetched. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { reportDocument } from '../../report/report-document.ts';
-import { renderHtml } from '../../report/render-html.ts';
+import { renderHtml } from '../../report/html/render-html.ts';
 import type { ReportItem } from '../../report/report-data.ts';
 import { decodePng } from '../helpers/png.ts';
 import { describeWith } from '../helpers/requires.ts';
@@ -17,7 +16,7 @@ const BROWSER_MS_MAX = 600_000;
 /** Fewer pixels of a colour are a mark, and no figure. */
 const PIXELS_MIN = 200;
 /** As the report paints them in light. */
-const COLOURS = { good: '#17643a', bad: '#a1260d', busy: '#0b62c4' } as const;
+const COLOURS = { good: '#16794c', bad: '#b3261e', busy: '#2f55d4' } as const;
 
 function chromium(folder: string, ...args: readonly string[]): string {
   const own = [
@@ -63,14 +62,14 @@ describeWith('chromium', 'renderHtml() in a browser', () => {
   function page(): { readonly folder: string; readonly file: string } {
     const folder = tempDir();
     const file = path.join(folder, 'report.html');
-    writeFileSync(file, renderHtml(reportDocument(batch())));
+    writeFileSync(file, renderHtml(batch()));
     return { folder, file };
   }
 
   it('holds every figure, each with words for those who cannot see it', { timeout: BROWSER_MS_MAX }, () => {
     const { folder, file } = page();
     const dom = chromium(folder, '--dump-dom', `file://${file}`);
-    const ids = [...dom.matchAll(/<figure id="([^"]+)">/g)].map(([, id]) => id);
+    const ids = [...dom.matchAll(/<figure id="([^"]+)" class="card">/g)].map(([, id]) => id);
     expect(ids).toEqual([
       'status',
       'capacity',

@@ -89,16 +89,16 @@ describe('reportNow()', () => {
     await summaryNow(test.world, RUN);
     await reportNow(test.world, RUN);
     const markdown = await test.resultText('report.md');
-    expect(markdown).toContain("| total of the gateway's export | 0.006235 | +167 |");
-    expect(markdown).toContain('| assigned to conversations | 0.001235 | -433 |');
-    expect(markdown).toContain('| unassigned: no conversation of this run | 0.005001 | -400 |');
-    expect(markdown).toContain('| 0.001234000 + 1 unpriced | 0.001234567 |');
-    expect(markdown).toContain('foreign, 0.005000600 USD: its id is that of no call of ours');
+    expect(markdown).toContain("| = total of the gateway's export | 6,235,167 |");
+    expect(markdown).toContain('| + assigned to conversations | 1,234,567 |');
+    expect(markdown).toContain('| + unassigned: no conversation of this run | 5,000,600 |');
+    expect(markdown).toContain('| $0.001234 + 1 unpriced | $0.001235 |');
+    expect(markdown).toContain('foreign, $0.005001: its id is that of no call of ours');
     expect(markdown).toContain('- b (conversation ');
     expect(markdown).toContain('It adds up');
   });
 
-  it('reports the total of a saved CSV export to the micro-dollar', async () => {
+  it('reports the total of a saved CSV export to the nano-dollar', async () => {
     const test = await runUnderTest({ plan: { report: REPORT } });
     const csv = path.join(test.folder, 'spend.csv');
     const at = new Date(START).toISOString();
@@ -106,7 +106,7 @@ describe('reportNow()', () => {
     await summaryNow(test.world, RUN, csv);
     await reportNow(test.world, RUN);
     expect(await test.resultText('report.md')).toMatch(
-      /\| total of the export .*spend\.csv \| 0\.100001 \| -400 \|/,
+      /\| = total of the export .*spend\.csv \| 100,000,600 \|/,
     );
   });
 
@@ -119,7 +119,7 @@ describe('reportNow()', () => {
     expect(await test.resultText('report.md')).toContain(
       'Not reconciled: export_unavailable: Cannot fetch the export of the gateway',
     );
-    expect(await test.resultText('report.html')).not.toContain('It adds up');
+    expect(await test.resultText('report.html')).not.toContain('It adds up: assigned');
   });
 
   it('says that a run which goes on is incomplete', async () => {
@@ -152,7 +152,7 @@ describe('reportNow()', () => {
     const links = [...(await test.resultText('report.html')).matchAll(/href="([^"]*)"/g)].map(
       ([, href]) => href,
     );
-    expect(links).toEqual(['./a/changes.patch', './a/files/notes%20%281%29.md']);
+    expect(links).toEqual(['#sum', './a/changes.patch', './a/files/notes%20%281%29.md']);
   });
 
   it('hides the value of a secret that a reason quotes', async () => {

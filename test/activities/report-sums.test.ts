@@ -2,11 +2,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { reportDocument } from '../../report/report-document.ts';
-import { renderHtml } from '../../report/render-html.ts';
+import { renderHtml } from '../../report/html/render-html.ts';
 import { renderJsonl } from '../../report/render-jsonl.ts';
 import { renderMarkdown } from '../../report/render-markdown.ts';
+import { usdWords } from '../../report/report-words.ts';
 import type { ReportData } from '../../report/report-data.ts';
-import { formatMicro, nanoUsd, parseUsd, toMicro } from '../../core/money/money.ts';
+import { nanoUsd } from '../../core/money/money.ts';
 import { reconcile } from '../../core/reconcile/reconcile.ts';
 import { conversationNumber, spendRow } from '../contract/store-rows.ts';
 import { COMPLETE, reconciliationOf, reportItem } from './report-data.ts';
@@ -58,12 +59,14 @@ function reportOf(billed: readonly Billed[], ambiguous: 'keep' | 'split_by_token
   };
 }
 
-/** The printed amount and its remainder, as nano-USD. */
-function printed(markdown: string, name: string): number {
-  const row = markdown.split('\n').find((line) => line.startsWith(`| ${name}`)) ?? '';
-  const [, , usd = '', remainder = ''] = row.split('|').map((cell) => cell.trim());
-  return Number(parseUsd(usd)) + Number(remainder);
+/** An amount of the footnote, in nano-USD. */
+function printed(text: string, name: string): number {
+  const [, amount = ''] = new RegExp(`[+=] ${name}[^|]*\\|+ *(-?[\\d,]+)`).exec(text) ?? [];
+  return amount === '' ? NaN : Number(amount.replaceAll(',', ''));
 }
+
+/** Cells as in Markdown. */
+const bare = (html: string): string => html.replaceAll(/<[^>]*>/g, '|').replaceAll('&#39;', "'");
 
 const rows = fc.array(
   fc.record({
@@ -88,9 +91,9 @@ it('items + ambiguous + unassigned = total, in every format and to the nano-doll
       expect(sum + printed(markdown, 'ambiguous:') + printed(markdown, 'unassigned:')).toBe(total);
       expect(printed(markdown, 'total of')).toBe(total);
       expect(markdown).toContain('It adds up');
-      const micro = formatMicro(toMicro(nanoUsd(total)).microUsd);
-      expect(markdown).toContain(`export | ${micro} |`);
-      expect(renderHtml(reportDocument(data))).toContain(`<td class="right">${micro}</td>`);
+      const html = bare(renderHtml(data));
+      for (const name of ['assigned', 'ambiguous:', 'unassigned:', 'total of', 'counted by our proxy'])
+        expect(printed(html, name)).toBe(printed(markdown, name));
     }),
     { numRuns: 200 },
   );
@@ -103,5 +106,30 @@ it('says so when the parts are not the total', () => {
   const markdown = renderMarkdown(
     reportDocument({ ...data, reconciliation: { ...data.reconciliation, result } }),
   );
-  expect(markdown).toContain('It does not add up: -0.000000001 USD');
+  expect(markdown).toContain('It does not add up: -1 nano-dollars');
+});
+
+it('the outcomes sum to what our proxy counted, and it is said when they do not', () => {
+  const markdown = renderMarkdown(reportDocument(COMPLETE));
+  const parts = ['Succeeded', 'Check failed', 'Failed'].map((name) => printed(markdown, name));
+  expect(parts).toEqual([1_234_567, 500, 0]);
+  expect(printed(markdown, 'counted by our proxy')).toBe(1_235_067);
+  const off = renderMarkdown(
+    reportDocument({ ...COMPLETE, spend: { ...COMPLETE.spend, nanoUsd: 1_235_068 } }),
+  );
+  expect(off).toContain('It does not add up: 1 nano-dollars are between the outcomes');
+});
+
+it.each([
+  [0, '$0.00'],
+  [999, '< $0.000001'],
+  [-999, '> -$0.000001'],
+  [1_235_067, '$0.001235'],
+  [12_300_000, '$0.0123'],
+  [-12_345_678, '-$0.0123'],
+  [999_999_999, '$1.0000'],
+  [2_310_000_000, '$2.31'],
+  ['27021597764222973', '$27,021,597.76'],
+])('%s nano-USD are read as %s', (nano, words) => {
+  expect(usdWords(nano)).toBe(words);
 });

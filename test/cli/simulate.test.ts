@@ -90,7 +90,7 @@ describe('parley simulate', () => {
     expect(shell.stderr.text).toContain('page written to page.html');
     const html = readFileSync(path.join(shell.cwd, 'page.html'), 'utf8');
     expect(html).toMatch(/^<!doctype html>/);
-    for (const id of ['gantt', 'capacity', 'cost', 'status']) expect(html).toContain(`<figure id="${id}">`);
+    for (const id of ['gantt', 'capacity', 'cost', 'status']) expect(html).toContain(`<figure id="${id}"`);
   });
 
   it('refuses what it cannot use', async () => {

@@ -79,31 +79,25 @@ export class Results {
 
   /** What the report for people says, in nano-USD; both files must say the same. */
   sums(): Sums {
-    const markdown = sumsOf(this.text('report.md'), ' | ');
-    const html = sumsOf(
-      this.text('report.html')
-        .replaceAll(/<[^>]*>/g, '|')
-        .replaceAll(/\|+/g, ' | '),
-      ' | ',
-    );
+    const markdown = sumsOf(this.text('report.md'));
+    const html = sumsOf(this.text('report.html').replaceAll(/<[^>]*>/g, '|'));
     if (String(Object.values(markdown)) === String(Object.values(html))) return markdown;
     throw new Error(`the reports differ: ${Object.values(markdown)} and ${Object.values(html)}`);
   }
 }
 
-function sumsOf(text: string, separator: string): Sums {
+/** Of the footnote, whose amounts are exact. */
+function sumsOf(text: string): Sums {
+  const footnote = text.split('To the nano-dollar').at(-1) ?? '';
   const amount = (label: string): bigint => {
-    // The end of a cell: figures may have the word in a sentence.
-    const line = text.split(`${label}${separator}`, 2)[1]?.split(separator) ?? [];
-    const cells = line.slice(0, 2).map((cell) => cell.split('|')[0]?.trim() ?? '');
-    const [, whole = '', micro = ''] = /^(\d+)\.(\d{6})$/.exec(cells[0] ?? '') ?? [];
-    if (whole === '') throw new Error(`the report has no amount after "${label}"`);
-    return BigInt(whole + micro) * 1000n + BigInt(Number(cells[1] ?? ''));
+    const [, digits] = /^[^|]*\|[|\s]*(-?[\d,]+)/.exec(footnote.split(label, 2)[1] ?? '') ?? [];
+    if (digits === undefined) throw new Error(`the report has no amount after "${label}"`);
+    return BigInt(digits.replaceAll(',', ''));
   };
   return {
-    total: amount('export'),
-    assigned: amount('assigned to conversations'),
-    ambiguous: amount('ambiguous: several conversations could have caused it'),
-    unassigned: amount('unassigned: no conversation of this run'),
+    total: amount('= total of'),
+    assigned: amount('+ assigned to conversations'),
+    ambiguous: amount('+ ambiguous: several conversations could have caused it'),
+    unassigned: amount('+ unassigned: no conversation of this run'),
   };
 }

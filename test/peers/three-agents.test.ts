@@ -5,6 +5,7 @@
 import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { usdWords } from '../../report/report-words.ts';
 import { agentFolder } from '../../scripts/acp-agents.js';
 import { agentGateway } from '../e2e/agent-scripts.ts';
 import { copyBatch, type BatchCopy } from '../e2e/batch-copy.ts';
@@ -26,12 +27,6 @@ interface ResultLine {
   readonly agent?: string;
   readonly outcome: string;
   readonly spent_nano_usd?: number;
-}
-
-/** Decimal dollars as nano-dollars. */
-function nano(text: string): bigint {
-  const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(whole + fraction.padEnd(9, '0'));
 }
 
 describeWith('acp-agents', 'a batch of three agents', () => {
@@ -116,7 +111,11 @@ describeWith('acp-agents', 'a batch of three agents', () => {
   it('adds up to the bill: agent by agent, conversation by conversation, to the nano-dollar', () => {
     const bill = ledgerRows(copy);
     const table = compared();
-    const spent = AGENTS.map((agent) => nano(table[agent]?.at(-2) ?? '0'));
+    const spent = AGENTS.map((agent) =>
+      lines()
+        .filter((line) => line.agent === agent)
+        .reduce((sum, line) => sum + BigInt(line.spent_nano_usd ?? 0), 0n),
+    );
     expect(new Set(spent).size).toBe(AGENTS.length);
     expect(spent.reduce((sum, one) => sum + one, 0n)).toBe(sumOf(bill));
     const calls = AGENTS.map((agent) => Number(table[agent]?.at(-3)));
@@ -124,7 +123,7 @@ describeWith('acp-agents', 'a batch of three agents', () => {
     for (const [at, agent] of AGENTS.entries()) {
       const own = lines().filter((line) => line.agent === agent);
       expect(own).toHaveLength(2);
-      expect(own.reduce((sum, line) => sum + BigInt(line.spent_nano_usd ?? 0), 0n)).toBe(spent[at]);
+      expect(table[agent]?.at(-2)).toBe(usdWords(String(spent[at])));
     }
     const { total, assigned } = results.sums();
     expect([total, assigned]).toEqual([sumOf(bill), sumOf(bill)]);

@@ -2,16 +2,19 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { MINUTE_MS } from '../../core/time.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { simulatePlan } from '../../simulator/simulate-plan.ts';
-import { LIGHT_COLOURS } from '../../simulator/views/page-style.ts';
+import { SHARED_STYLE } from '../../report/page/shared-style.ts';
+import { FIGURE_TOKENS } from '../../simulator/views/page-style.ts';
 import { planPage } from '../../simulator/views/plan-page.ts';
 import { agent } from '../conformance/script-parts.ts';
 import { decodePng, type Picture } from '../helpers/png.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { openBrowser } from '../web/browser.ts';
+import { findings } from '../web/findings.ts';
 import { question } from './questions.ts';
 
 /** High enough for all figures below one another. */
@@ -20,6 +23,15 @@ const WINDOW = { width: 1_200, height: 2_200 } as const;
 const BROWSER_MS_MAX = 600_000;
 /** Fewer pixels of a colour are a mark, and no figure. */
 const PIXELS_MIN = 40;
+
+/** What the console's tokens are in light. */
+function lightColours(): Readonly<Record<keyof typeof FIGURE_TOKENS, string>> {
+  const entries = Object.entries(FIGURE_TOKENS).map(([name, token]) => {
+    const [, colour = ''] = new RegExp(`${token}: light-dark\\((#[0-9a-f]{6})`).exec(SHARED_STYLE) ?? [];
+    return [name, colour];
+  });
+  return Object.fromEntries(entries) as Record<keyof typeof FIGURE_TOKENS, string>;
+}
 
 interface Region {
   readonly left: number;
@@ -91,7 +103,7 @@ describeWith('chromium', 'planPage() in a browser', () => {
       const picture = decodePng(readFileSync(path.join(folder, 'page.png')));
       expect([picture.width, picture.height]).toEqual([WINDOW.width, WINDOW.height]);
       const regions = regionsOf(folder, html);
-      const { queued, starting, working, paused, ended, slots, limit, cost } = LIGHT_COLOURS;
+      const { queued, starting, working, paused, ended, slots, limit, cost } = lightColours();
       const expected = {
         gantt: { queued, starting, working, paused },
         capacity: { slots, limit },
@@ -108,5 +120,24 @@ describeWith('chromium', 'planPage() in a browser', () => {
       expect(countPixels(picture, regions['cost'], working)).toBe(0);
     },
     2 * BROWSER_MS_MAX,
+  );
+
+  it(
+    'has nothing that axe finds, in light and dark, and nothing that its policy refuses',
+    async () => {
+      const answer = simulatePlan({ ...question(6, { admission: { concurrency: 3 } }), curves: true });
+      const folder = tempDir();
+      const html = planPage({ name: 'picture', answer, startAt: question(6).startAt, seed: 1 });
+      writeFileSync(path.join(folder, 'page.html'), html);
+      const watched = await openBrowser(`file://${folder}`);
+      onTestFinished(() => watched.browser.close());
+      await watched.page.goto(`file://${folder}/page.html`);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await watched.page.emulateMedia({ colorScheme });
+        expect(await findings(watched)).toEqual([]);
+      }
+      expect([watched.violations, watched.errors, watched.outside]).toEqual([[], [], []]);
+    },
+    BROWSER_MS_MAX,
   );
 });

@@ -23,9 +23,16 @@ export const WIDE = { width: 1360, height: 900 } as const;
 export const NARROW = { width: 420, height: 860 } as const;
 const PATIENCE_MS = 180_000;
 
-export async function openBrowser(url: string): Promise<Watched> {
+/** `url` without its last slash; whatever is not below it is outside. */
+export async function openBrowser(
+  url: string,
+  options: { readonly javaScriptEnabled?: boolean } = {},
+): Promise<Watched> {
   const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--disable-gpu'] });
-  const context = await browser.newContext({ viewport: WIDE, colorScheme: 'light', acceptDownloads: true });
+  const context = await browser.newContext({
+    ...{ viewport: WIDE, colorScheme: 'light', acceptDownloads: true },
+    ...options,
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const seen: Omit<Watched, 'browser' | 'page'> = { outside: [], violations: [], errors: [], addresses: [] };

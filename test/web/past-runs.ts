@@ -53,6 +53,9 @@ function planOf(): Plan {
     ...{ prompt: `Do number ${index}.`, model: index % 2 === 0 ? 'coder' : 'small' },
     ...{ tags: { shard: String(index % 10) }, verify: { command: 'npm test', timeoutMs: 1_000 } },
   }));
-  const { hash: _hash, ...rest } = { ...demoPlan(), name: PAST.job, items };
+  const { hash: _hash, ...rest } = {
+    ...demoPlan(),
+    ...{ name: PAST.job, items, report: [{ format: 'html' as const, file: 'report.html' }] },
+  };
   return { ...rest, hash: hashPlan(rest, SHA256) };
 }

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { reportNow } from '../../activities/report-run.ts';
+import { runId } from '../../core/ids.ts';
 import { ROOT } from '../cli/parley-program.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { openPageWorld } from './page-world.ts';
@@ -138,6 +140,26 @@ describeWith('chromium', 'runs', () => {
       await page.getByText(`1 worse, ${ITEMS - 1} same`).waitFor();
       const worse = page.getByRole('region', { name: 'Items' }).getByRole('row').nth(1);
       expect(await worse.innerText()).toMatch(/moody\s+Worse\s+Succeeded\s+Failed/);
+      expect([watched.violations, watched.errors, watched.outside]).toEqual([[], [], []]);
+    },
+    ALL_MS_MAX,
+  );
+
+  it(
+    'hand out the report that a run has left, as it was written',
+    async () => {
+      const { service, page, open, watched } = await openPageWorld();
+      await leavePastRuns(service);
+      await reportNow(service.world, runId(PAST.second));
+      await open(`runs/${PAST.second}`);
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download report.html' }).click();
+      const download = await saved;
+      expect(download.suggestedFilename()).toBe(`${PAST.second}-report.html`);
+      const html = readFileSync(await download.path(), 'utf8');
+      expect(html).toMatch(/^<!doctype html>/);
+      expect(html).toContain(`Compared with the last run, <code>${PAST.first}</code>`);
+      expect(html).toContain('two tests &lt;b&gt;fail&lt;/b&gt;');
       expect([watched.violations, watched.errors, watched.outside]).toEqual([[], [], []]);
     },
     ALL_MS_MAX,

@@ -13,6 +13,7 @@ import { ItemsSection } from '../run/items-section.tsx';
 import { phaseOf, reasonText, troubleText } from '../run/run-phase.ts';
 import { RunControls } from '../run/run-controls.tsx';
 import { RunEvents } from '../run/run-events.tsx';
+import { RunReports } from '../run/run-reports.tsx';
 import { RunSums } from '../run/run-sums.tsx';
 import { useSession } from '../session/session.ts';
 
@@ -35,7 +36,14 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
     <>
       <PageHead
         title={run?.name ?? 'Run'}
-        actions={run === null ? undefined : <RunControls run={run} onChange={again} />}
+        actions={
+          run === null ? undefined : (
+            <>
+              <RunReports run={run} />
+              <RunControls run={run} onChange={again} />
+            </>
+          )
+        }
       >
         <Link to={{ page: 'runs' }}>Runs</Link> <code>{id}</code>
         {run === null ? null : (

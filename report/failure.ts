@@ -1,0 +1,60 @@
+/**
+ * What went wrong with an item, for whoever has to act on it: what failed, why, and the last it said.
+ * Pure; owns which text tells it; must not lay anything out.
+ */
+import { endedWell } from '../core/status.ts';
+import { failureWords } from './outcome-words.ts';
+import type { ReportItem } from './report-data.ts';
+
+/** Whose last lines they are. */
+export type FailedPart = 'check' | 'agent' | 'sandbox';
+
+export interface Failure {
+  readonly key: string;
+  /** How it ended, as a person says it: `Check failed`, `Failed: the sandbox or the service`. */
+  readonly outcome: string;
+  /** Why, as it was recorded; null when nothing was. */
+  readonly reason: string | null;
+  readonly part: FailedPart;
+  /** The last lines of what failed; empty where it left none. */
+  readonly lines: readonly string[];
+}
+
+/** As many as of a check. */
+const LINES_MAX = 20;
+const LINE_CHARACTERS_MAX = 300;
+
+/** Ended, and not well; what waits or was left out has not failed. */
+export function hasFailed({ row }: Pick<ReportItem, 'row'>): boolean {
+  if (row?.phase !== 'ended' || endedWell(row.outcome)) return false;
+  return row.outcome !== 'waiting' && row.outcome !== 'skipped';
+}
+
+/** In the order of the plan; what was cancelled stands behind what went wrong by itself. */
+export function failuresOf(items: readonly ReportItem[]): readonly Failure[] {
+  const failed = items.filter(hasFailed);
+  const wasCancelled = ({ row }: ReportItem): boolean => row?.outcome === 'cancelled';
+  return [...failed.filter((item) => !wasCancelled(item)), ...failed.filter(wasCancelled)].map(failureOf);
+}
+
+function failureOf(item: ReportItem): Failure {
+  const part = partOf(item);
+  const reason = item.row?.detail ?? null;
+  return { key: item.key, outcome: failureWords(item.row), reason, part, lines: linesOf(item, part) };
+}
+
+function partOf({ row }: ReportItem): FailedPart {
+  if (row?.outcome === 'check_failed') return 'check';
+  return row?.failureClass === 'infra' ? 'sandbox' : 'agent';
+}
+
+/** Of a sandbox that failed nothing is left but the reason. */
+function linesOf({ check, answer }: ReportItem, part: FailedPart): readonly string[] {
+  if (part === 'check') return check;
+  if (part === 'sandbox' || answer === null) return [];
+  return answer.text
+    .trimEnd()
+    .split(/\r?\n/)
+    .slice(-LINES_MAX)
+    .map((line) => (line.length > LINE_CHARACTERS_MAX ? `${line.slice(0, LINE_CHARACTERS_MAX)}…` : line));
+}

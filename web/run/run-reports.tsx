@@ -1,0 +1,56 @@
+/**
+ * The reports that a run has left, each as a file.
+ * Owns which there are: those that its plan asks for, once they are written.
+ */
+import { useCallback, type ReactElement } from 'react';
+import { Button } from '../components/button.tsx';
+import { Problems } from '../components/notice.tsx';
+import { saveFile } from '../conversation/save-file.ts';
+import { useAction } from '../data/use-action.ts';
+import { usePolled } from '../data/use-polled.ts';
+import { useSession } from '../session/session.ts';
+import type { RunRecord } from './run-types.ts';
+
+/** Nothing while the run goes on, and of a run that asks for none. A page is opened from the disk: it is none of the console's. */
+export function RunReports({ run }: { readonly run: RunRecord }): ReactElement | null {
+  return run.phase === 'closing' || run.phase === 'finished' ? <Written id={run.id} /> : null;
+}
+
+function Written({ id }: { readonly id: string }): ReactElement | null {
+  const { client } = useSession();
+  const action = useAction();
+  const ask = useCallback(
+    async (signal: AbortSignal) => filesOf(await client.getRunPlan({ params: { run_id: id } }, { signal })),
+    [client, id],
+  );
+  const { value } = usePolled(ask, null);
+  if (value === null || value.length === 0) return null;
+  const save = (name: string): void => {
+    void action.run(async () => {
+      await saveFile(
+        await client.getRunResult({ params: { run_id: id }, query: { name } }),
+        `${id}-${name.slice(name.lastIndexOf('/') + 1)}`,
+      );
+    });
+  };
+  return (
+    <>
+      {value.map((name) => (
+        <Button key={name} busy={action.isBusy} onClick={() => save(name)}>
+          Download {name}
+        </Button>
+      ))}
+      <Problems of={action.problems} />
+    </>
+  );
+}
+
+/** A page first, because people read it. */
+function filesOf(plan: Readonly<Record<string, unknown>>): readonly string[] {
+  const reports = Array.isArray(plan['report']) ? (plan['report'] as readonly unknown[]) : [];
+  const files = reports.flatMap((one) => {
+    const file = (one as { readonly file?: unknown } | null)?.file;
+    return typeof file === 'string' ? [file] : [];
+  });
+  return files.toSorted((a, b) => Number(b.endsWith('.html')) - Number(a.endsWith('.html')));
+}
