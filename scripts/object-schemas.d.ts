@@ -6,4 +6,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function installedObjectSchemas(env: Environment): string | null;
 
 /** Fetches them; resolves with a line that says how it went. */
-export function installObjectSchemas(env: Environment): Promise<{ readonly ok: boolean; readonly line: string }>;
+export function installObjectSchemas(
+  env: Environment,
+): Promise<{ readonly ok: boolean; readonly line: string }>;

@@ -83,6 +83,8 @@ function install(env) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const { ok, line } = await installObjectSchemas(process.env);
-  process.stderr.write(`parley: ${ok ? 'Schemas of objects' : 'Cannot fetch the schemas of objects'}: ${line}\n`);
+  process.stderr.write(
+    `parley: ${ok ? 'Schemas of objects' : 'Cannot fetch the schemas of objects'}: ${line}\n`,
+  );
   if (process.env.CI === 'true' && !ok) process.exitCode = 1;
 }

@@ -41,7 +41,8 @@ export async function makeFirstKey({ cluster, secret, keys, now }: FirstKeyOrder
   const own = known ?? randomKey();
   const isMade = known === null && (await createKeySecret(cluster, { name: secret, text: own }));
   if (keys === null) return isMade ? 'secret_made' : 'secret_there';
-  // Of two at once the other's Secret holds.
+  // Of two at once the other's Secret holds, and perhaps its key is issued already.
+  if (!isMade && (await keys.hasAny())) return 'secret_there';
   const key = isMade ? own : ((await readKeySecret(cluster, secret)) ?? own);
   await issueKey(keys, { ...FIRST_KEY, key, now });
   return isMade ? 'made' : 'issued';

@@ -18,7 +18,10 @@ interface Definition {
   readonly spec: {
     readonly group: string;
     readonly names: { readonly kind: string };
-    readonly versions: readonly { readonly name: string; readonly schema: { readonly openAPIV3Schema: Schema } }[];
+    readonly versions: readonly {
+      readonly name: string;
+      readonly schema: { readonly openAPIV3Schema: Schema };
+    }[];
   };
 }
 
@@ -71,7 +74,8 @@ function closed(schema: unknown): unknown {
   if (isQuantity) return { type: ['string', 'number'] };
   const copy = Object.fromEntries(Object.entries(of).map(([key, value]) => [key, closed(value)]));
   const isObject = of['type'] === 'object' && typeof of['properties'] === 'object';
-  const isOpen = of['additionalProperties'] !== undefined || of['x-kubernetes-preserve-unknown-fields'] === true;
+  const isOpen =
+    of['additionalProperties'] !== undefined || of['x-kubernetes-preserve-unknown-fields'] === true;
   // Metadata of a custom kind is that of all kinds.
   const hasNone = isObject && Object.keys(of['properties'] as object).length === 0;
   return isObject && !isOpen && !hasNone ? { ...copy, additionalProperties: false } : copy;

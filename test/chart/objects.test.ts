@@ -27,7 +27,11 @@ const VALUES = {
   worker: { ...EXTRAS, topologySpreadConstraints: SPREAD },
   proxy: { ...EXTRAS, topologySpreadConstraints: SPREAD },
   jobs: EXTRAS,
-  ingress: { annotations: { a: 'b' }, className: 'front', tls: [{ secretName: 'cert', hosts: ['parley.test'] }] },
+  ingress: {
+    annotations: { a: 'b' },
+    className: 'front',
+    tls: [{ secretName: 'cert', hosts: ['parley.test'] }],
+  },
   gateway: { timeout: '0s', annotations: { a: 'b' } },
 };
 

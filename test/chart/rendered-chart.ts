@@ -80,13 +80,22 @@ export interface Rendering {
   readonly manifests: readonly Manifest[];
 }
 
+interface Otherwise {
+  readonly chart?: string;
+  /** One value by its path; it wins over what is given. */
+  readonly changed?: readonly [path: string, value: unknown];
+}
+
 /** `given`: `--set` values; `files`: files of values, or values as an object. */
 export function render(
   given: readonly string[] = [],
   files: readonly (string | object)[] = [],
-  chart = CHART,
+  { chart = CHART, changed }: Otherwise = {},
 ): Rendering {
-  const values = [...GIVEN, ...given].flatMap((one) => ['--set', one]);
+  const isOther = (one: string): boolean =>
+    changed === undefined || !['=', '[', '.'].some((end) => one.startsWith(`${changed[0]}${end}`));
+  const values = [...GIVEN, ...given].filter(isOther).flatMap((one) => ['--set', one]);
+  if (changed !== undefined) values.push('--set-json', `${changed[0]}=${JSON.stringify(changed[1])}`);
   const named = files.flatMap((file) => ['--values', typeof file === 'string' ? file : valuesFile(file)]);
   const { status, stdout, stderr } = helm([
     ...['template', 'rel', chart, '--namespace', 'parley', '--kube-version', CLUSTER],
@@ -111,7 +120,7 @@ export function notes(given: readonly string[] = [], files: readonly (string | o
     path.join(copy, 'templates/notes.yaml'),
     'kind: Notes\nmetadata: { name: notes }\ntext: {{ tpl (.Files.Get "notes.txt") . | toJson }}\n',
   );
-  const { manifests, stderr } = render(given, files, copy);
+  const { manifests, stderr } = render(given, files, { chart: copy });
   const found = manifests.find(({ kind }) => kind === 'Notes');
   if (found === undefined) throw new Error(stderr);
   return String(found['text']);
