@@ -17,8 +17,8 @@ import { startFakeApi } from '../runtimes/kubernetes/fake-api/fake-api.ts';
 import { TEMPORAL, podsOf, render } from './rendered-chart.ts';
 import type { Manifest } from './rendered-chart.ts';
 
-const ALL_MS_MAX = 300_000;
-const UNTIL = { timeout: 120_000, interval: 200 } as const;
+const ALL_MS_MAX = 180_000;
+const UNTIL = { timeout: 60_000, interval: 200 } as const;
 
 interface Running {
   readonly child: ChildProcess;
@@ -108,7 +108,7 @@ describeWith('helm', 'the form on Temporal', () => {
             [
               {
                 sandboxes: { namespace: api.namespace },
-                config: { runtime: { kubernetes: { listen: '127.0.0.1' } } },
+                config: { runtime: { kubernetes: { listen: '127.0.0.1', service: '127.0.0.1' } } },
               },
             ],
             { changed: ['engine.temporal.address', server.address] },
@@ -163,8 +163,6 @@ describeWith('helm', 'the form on Temporal', () => {
           const again = start('first-key', place);
           expect(await again.ended).toBe(0);
           expect(again.said()).toContain('was there; nothing is changed');
-          for (const { child } of [serving, worker]) child.kill('SIGTERM');
-          expect(await Promise.all([serving.ended, worker.ended])).toEqual([0, 0]);
         },
         ALL_MS_MAX,
       );
