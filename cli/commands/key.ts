@@ -52,13 +52,17 @@ export function keyCommand({ shell, finish }: CommandContext): Command {
     .addOption(configOption())
     .addHelpText(
       'after',
-      examples('parley key create --scope admin --name console', 'parley key first --secret parley-first-key', 'parley key list', 'parley key revoke 3'),
+      examples(
+        'parley key create --scope admin --name console',
+        'parley key first --secret parley-first-key',
+        'parley key list',
+        'parley key revoke 3',
+      ),
     )
     .action(async (action: Action, id: string | undefined, options: KeyOptions) => {
       finish(await carryOut(shell, { action, id: id ?? '' }, options));
     });
 }
-
 
 async function carryOut(
   shell: Shell,

@@ -53,7 +53,10 @@ export function serveCommand({ shell, finish }: CommandContext): Command {
       new Option('--no-worker', 'leave the work to "parley worker" on Temporal, also while there is none'),
     )
     .addOption(
-      new Option('--await-key', 'beyond this machine, wait for the first API key instead of ending without one'),
+      new Option(
+        '--await-key',
+        'beyond this machine, wait for the first API key instead of ending without one',
+      ),
     )
     .addOption(engineOption())
     .addOption(jsonOption())

@@ -39,10 +39,9 @@ export function registerCommand({ shell, finish }: CommandContext): Command {
         .default(RETENTION_DAYS),
     )
     .addOption(
-      new Option(
-        '--wait <duration>',
-        'try again so long while the server does not answer, as 10m',
-      ).argParser(parseWait),
+      new Option('--wait <duration>', 'try again so long while the server does not answer, as 10m').argParser(
+        parseWait,
+      ),
     )
     .addOption(jsonOption())
     .addOption(configOption())

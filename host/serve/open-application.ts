@@ -182,7 +182,8 @@ async function firstKeyOf(options: ServedOptions, { store, env }: ServedParts): 
   const { apiKeys } = store;
   const given = env['PARLEY_FIRST_API_KEY'] ?? '';
   if (await apiKeys.hasAny()) {
-    if (given !== '' && (await apiKeys.findByHash(hashOfKey(given))) === null) options.onNotice(GIVEN_TOO_LATE);
+    if (given !== '' && (await apiKeys.findByHash(hashOfKey(given))) === null)
+      options.onNotice(GIVEN_TOO_LATE);
     return null;
   }
   if (given !== '') {
