@@ -26,6 +26,8 @@ export interface ApplicationOptions {
   /** Where clients reach it, when that is not where it listens; null otherwise. */
   readonly publicUrl: string | null;
   readonly version: string;
+  /** True: where nobody could call, serving begins with the first key instead of ending. */
+  readonly awaitsKey?: boolean;
   onAccess(line: object): void;
 }
 

@@ -9,12 +9,14 @@ import { scenarioJsonSchema } from '../dsl/scenario/scenario-json-schema.ts';
 import { referencePage } from '../dsl/reference/reference-page.ts';
 import { lifecyclePage } from '../core/machine/lifecycle-doc.ts';
 import { faultsPage } from '../simulator/faults/faults-page.ts';
+import { chartValuesPage } from './chart-values-page.ts';
 import { exampleOf } from './examples-of-keys.ts';
 import { sharedStyleText } from './shared-style.ts';
 
 /** Path from the root → text. */
 export const GENERATED: Readonly<Record<string, () => string>> = {
   'api/client/operations.ts': operationsText,
+  'docs/chart-values.md': chartValuesPage,
   'docs/faults.md': faultsPage,
   'docs/lifecycle.md': lifecyclePage,
   'docs/reference.md': () => referencePage(exampleOf),

@@ -30,6 +30,8 @@ import { hasText, launchPlugins, textOf, withoutSecrets, type StartRequest } fro
 const WILDCARD = '*';
 /** A server or a worker that is away is back in seconds or in minutes, and nobody waits. */
 const HAND_AGAIN_MS = 2_000;
+/** A start is sealed in milliseconds, or its service has ended; a busy store needs seconds. */
+const SEALED_MS_MAX = 60_000;
 
 export interface StartOrder {
   readonly userId: UserId;
@@ -251,12 +253,29 @@ async function forget({ startTasks, world, requests }: Application, task: StartT
   await requests.deliver({ to: { machine: 'sandbox', id: left.sandboxId }, event });
 }
 
-/** After a restart: what was sealed is delivered, again if need be; what was not had no answer, and is forgotten. */
-export async function takeUpStarts(application: Application): Promise<void> {
+/**
+ * After a restart: what was sealed is delivered, again if need be; what was not had no answer, and is forgotten.
+ * `isAlone` false: another service may be about to seal a start that is young, and has its time for it.
+ */
+export async function takeUpStarts(
+  application: Application,
+  { isAlone }: { readonly isAlone: boolean } = { isAlone: true },
+): Promise<void> {
+  const { clock } = application.world;
+  const before = isAlone ? Infinity : clock.now() - SEALED_MS_MAX;
   for (const task of await application.startTasks.undelivered()) {
-    const facts = await storedLaunchFacts(application.world.vault, task.conversationId);
-    await (facts === null ? forget(application, task) : handOrKeep(application, task));
+    if (task.createdAt < before) await takeUp(application, task);
+    // What fails then is taken up after the next restart.
+    else
+      clock.setTimer(task.createdAt + SEALED_MS_MAX, () => {
+        takeUp(application, task).catch(() => undefined);
+      });
   }
+}
+
+async function takeUp(application: Application, task: StartTask): Promise<void> {
+  const facts = await storedLaunchFacts(application.world.vault, task.conversationId);
+  await (facts === null ? forget(application, task) : handOrKeep(application, task));
 }
 
 /** Values that must be in no text of this conversation. */

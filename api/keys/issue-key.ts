@@ -27,9 +27,14 @@ export interface KeyWish {
 /** As long as those that are made, in the letters of addresses. */
 const GIVEN_KEY = /^pa-[A-Za-z0-9_-]{43,128}$/;
 
+/** A text that nobody guesses. */
+export function randomKey(): string {
+  return `pa-${randomBytes(KEY_BYTES).toString('base64url')}`;
+}
+
 /** @throws ParleyError count_limit_reached; config_invalid for a given key that could be guessed */
 export async function issueKey(
-  keys: ApiKeyStore,
+  keys: Pick<ApiKeyStore, 'add'>,
   { now, key: given, ...wish }: KeyWish,
 ): Promise<{ readonly key: string; readonly record: ApiKey }> {
   if (given !== undefined && !GIVEN_KEY.test(given))
@@ -40,7 +45,7 @@ export async function issueKey(
         remedy: `make one with: echo "pa-$(openssl rand -hex 32)"`,
       },
     );
-  const key = given ?? `pa-${randomBytes(KEY_BYTES).toString('base64url')}`;
+  const key = given ?? randomKey();
   const record = await keys.add({ ...wish, createdAt: now }, hashOfKey(key), KEYS_MAX);
   if (record !== null) return { key, record };
   throw new ParleyError('count_limit_reached', `Cannot issue a key: there are ${KEYS_MAX} already`);

@@ -14,8 +14,36 @@ app.kubernetes.io/component: {{ .component }}
 {{ if eq .Values.engine.kind "temporal" }}worker{{ else }}api{{ end }}
 {{- end }}
 
+{{/* Components that call the Agent Servers of sandboxes. */}}
+{{- define "parley.callers" -}}
+{{ if eq .Values.engine.kind "temporal" }}[api, worker]{{ else }}[api]{{ end }}
+{{- end }}
+
 {{- define "parley.routes" -}}
 {{ .Release.Name }}-routes.{{ .Release.Namespace }}.svc
+{{- end }}
+
+{{/* Secret of the first API key. */}}
+{{- define "parley.firstKey" -}}
+{{ .Values.firstKey.existingSecret | default (printf "%s-first-key" .Release.Name) }}
+{{- end }}
+
+{{- define "parley.makesFirstKey" -}}
+{{ if and .Values.firstKey.create (not .Values.firstKey.existingSecret) }}yes{{ end }}
+{{- end }}
+
+{{/* Where clients reach the API; empty when nobody says so. */}}
+{{- define "parley.publicUrl" -}}
+{{- if .Values.api.publicUrl }}
+{{- .Values.api.publicUrl }}
+{{- else if and .Values.ingress.enabled .Values.ingress.hosts }}
+{{- $host := first .Values.ingress.hosts }}
+{{- $scheme := "http" }}
+{{- range .Values.ingress.tls }}{{- if has $host .hosts }}{{- $scheme = "https" }}{{- end }}{{- end }}
+{{- $scheme }}://{{ $host }}
+{{- else if and .Values.gateway.enabled .Values.gateway.hostnames -}}
+https://{{ first .Values.gateway.hostnames }}
+{{- end }}
 {{- end }}
 
 {{- define "parley.podSecurity" -}}
@@ -33,10 +61,61 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* What an engine needs of secrets; the key of the gateway is not among it. */}}
-{{- define "parley.engineEnvironment" -}}
-- name: PARLEY_PROXY_KEY
-  valueFrom: { secretKeyRef: { name: {{ .Values.engineKey.secretName }}, key: {{ .Values.engineKey.key }} } }
+{{/* What every pod has; `root`, `component` and the `values` of that component. */}}
+{{- define "parley.pod" -}}
+enableServiceLinks: false
+securityContext: {{- include "parley.podSecurity" .root | nindent 2 }}
+{{- with .root.Values.image.pullSecret }}
+imagePullSecrets: [{ name: {{ . }} }]
+{{- end }}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.topologySpreadConstraints }}
+{{- $own := dict "matchLabels" (include "parley.labels" (dict "root" $.root "component" $.component) | fromYaml) }}
+topologySpreadConstraints:
+{{- range . }}
+  - {{- mergeOverwrite (dict "labelSelector" $own) . | toYaml | nindent 4 }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* `values` of a component, and `size` of its temporary files. */}}
+{{- define "parley.volumes" -}}
+- { name: tmp, emptyDir: { sizeLimit: {{ .size }} } }
+- { name: config, configMap: { name: {{ .config }} } }
+{{- with .values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "parley.volumeMounts" -}}
+- { name: data, mountPath: /data }
+- { name: tmp, mountPath: /tmp }
+- { name: config, mountPath: /etc/parley, readOnly: true }
+{{- with .extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "parley.podAnnotations" -}}
+{{- with .values.podAnnotations }}
+{{- toYaml . }}
+{{ end }}
+checksum/config: {{ include (print .root.Template.BasePath "/config.yaml") .root | sha256sum }}
+{{- end }}
+
+{{/* What opens the store: all that a job of ours needs of secrets. */}}
+{{- define "parley.storeEnvironment" -}}
 {{- if .Values.seal.secretName }}
 - name: PARLEY_SEAL_KEY
   valueFrom: { secretKeyRef: { name: {{ .Values.seal.secretName }}, key: {{ .Values.seal.key }} } }
@@ -51,13 +130,14 @@ capabilities: { drop: [ALL] }
 {{- end }}
 {{- end }}
 
-{{- define "parley.volumeMounts" -}}
-- { name: data, mountPath: /data }
-- { name: tmp, mountPath: /tmp }
-- { name: config, mountPath: /etc/parley, readOnly: true }
+{{/* What an engine needs of secrets; the key of the gateway is not among it. */}}
+{{- define "parley.engineEnvironment" -}}
+- name: PARLEY_PROXY_KEY
+  valueFrom: { secretKeyRef: { name: {{ .Values.engineKey.secretName }}, key: {{ .Values.engineKey.key }} } }
+{{- include "parley.storeEnvironment" . }}
 {{- end }}
 
-{{/* `claim`: size and class of the volume of one process. */}}
+{{/* Size and class of the volume of one process. */}}
 {{- define "parley.claim" -}}
 - metadata: { name: data }
   spec:
@@ -68,26 +148,31 @@ capabilities: { drop: [ALL] }
     {{- end }}
 {{- end }}
 
-{{- define "parley.checks" -}}
-{{- if eq .Values.sandboxes.namespace .Release.Namespace }}
-{{- fail "sandboxes.namespace must not be the namespace of this release: whoever makes sandboxes may read every secret there" }}
-{{- end }}
-{{- if and (eq .Values.engine.kind "temporal") (ne .Values.store.kind "postgres") }}
-{{- fail "engine.kind temporal needs store.kind postgres: API and worker are two processes and share no file" }}
-{{- end }}
-{{- if and (eq .Values.engine.kind "temporal") (not .Values.engine.temporal.address) }}
-{{- fail "engine.kind temporal needs engine.temporal.address" }}
-{{- end }}
-{{- if and (eq .Values.engine.kind "temporal") (not .Values.seal.secretName) }}
-{{- fail "engine.kind temporal needs seal.secretName: API and worker open the same secrets" }}
-{{- end }}
-{{- if and (eq .Values.store.kind "postgres") (not .Values.store.urlSecret.name) }}
-{{- fail "store.kind postgres needs store.urlSecret.name" }}
-{{- end }}
-{{- if eq .Values.engineKey.secretName .Values.proxy.secretEnvironment.secretName }}
-{{- fail "engineKey.secretName must not be the secret of the gateway: only the proxy may read that" }}
-{{- end }}
-{{- if eq .Values.engineEnvironment.secretName .Values.proxy.secretEnvironment.secretName }}
-{{- fail "engineEnvironment.secretName must not be the secret of the gateway: only the proxy may read that" }}
-{{- end }}
+{{/*
+The template of a job's pod: `root`, `component`, `hasToken`, `args` and `env`, all of them lists or text.
+A job's template never changes, so who names a job puts a mark of it into the name.
+*/}}
+{{- define "parley.jobPod" -}}
+{{- $jobs := .root.Values.jobs }}
+metadata:
+  labels: {{- include "parley.labels" (dict "root" .root "component" .component) | nindent 4 }}
+  {{- with $jobs.podAnnotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  restartPolicy: Never
+  serviceAccountName: {{ .root.Release.Name }}-{{ .component }}
+  automountServiceAccountToken: {{ .hasToken }}
+  {{- include "parley.pod" (dict "root" .root "component" .component "values" $jobs) | nindent 2 }}
+  containers:
+    - name: {{ .component }}
+      image: {{ include "parley.image" .root }}
+      args: {{- toYaml .args | nindent 8 }}
+      env: {{- list .env (empty $jobs.extraEnv | ternary "" (toYaml $jobs.extraEnv)) | join "\n" | trim | default "[]" | nindent 8 }}
+      resources: {{- toYaml $jobs.resources | nindent 8 }}
+      securityContext: {{- include "parley.containerSecurity" .root | nindent 8 }}
+      volumeMounts: {{- include "parley.volumeMounts" $jobs | nindent 8 }}
+  volumes:
+    - { name: data, emptyDir: {} }
+    {{- include "parley.volumes" (dict "values" $jobs "config" (printf "%s-engine" .root.Release.Name) "size" "256Mi") | nindent 4 }}
 {{- end }}

@@ -10,7 +10,8 @@ import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
-import type { ApiKey } from '../../ports/api-keys.ts';
+import type { FirstKeyOutcome } from '../../host/serve/first-key.ts';
+import type { ApiKey, ApiKeyStore } from '../../ports/api-keys.ts';
 import { userId } from '../../core/ids.ts';
 import { instantFromText } from '../../core/text/instant-text.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -20,16 +21,21 @@ interface KeyOptions {
   readonly scope: 'admin' | 'user';
   readonly name?: string;
   readonly expires?: string;
+  readonly secret?: string;
+  readonly namespace?: string;
+  readonly secretOnly?: true;
   readonly json?: true;
   readonly config?: string;
 }
 
 const USER = 'local';
+const ACTIONS = ['create', 'first', 'list', 'revoke'] as const;
+type Action = (typeof ACTIONS)[number];
 
 export function keyCommand({ shell, finish }: CommandContext): Command {
   return new Command('key')
     .description('Issue, list and revoke keys of the application API.')
-    .addArgument(new Argument('<action>', 'what to do').choices(['create', 'list', 'revoke']))
+    .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
     .addArgument(new Argument('[id]', 'the key to revoke'))
     .addOption(new Option('--user <id>', 'whose keys').default(USER))
     .addOption(
@@ -37,18 +43,26 @@ export function keyCommand({ shell, finish }: CommandContext): Command {
     )
     .addOption(new Option('--name <text>', 'what a new one is for'))
     .addOption(new Option('--expires <instant>', 'when a new one ends, in ISO 8601'))
+    .addOption(new Option('--secret <name>', 'Secret of the cluster that keeps the first one'))
+    .addOption(new Option('--namespace <name>', 'where that Secret is (default: where this pod is)'))
+    .addOption(
+      new Option('--secret-only', 'open no store: whoever serves with PARLEY_FIRST_API_KEY issues the first'),
+    )
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText(
       'after',
-      examples('parley key create --scope admin --name console', 'parley key list', 'parley key revoke 3'),
+      examples(
+        'parley key create --scope admin --name console',
+        'parley key first --secret parley-first-key',
+        'parley key list',
+        'parley key revoke 3',
+      ),
     )
     .action(async (action: Action, id: string | undefined, options: KeyOptions) => {
       finish(await carryOut(shell, { action, id: id ?? '' }, options));
     });
 }
-
-type Action = 'create' | 'list' | 'revoke';
 
 async function carryOut(
   shell: Shell,
@@ -58,6 +72,8 @@ async function carryOut(
   switch (action) {
     case 'create':
       return await create(shell, options);
+    case 'first':
+      return await first(shell, options);
     case 'list':
       return await list(shell, options);
     case 'revoke':
@@ -82,6 +98,39 @@ async function create(shell: Shell, options: KeyOptions): Promise<ExitCode> {
     print(shell, options, { ...recordOf(record), key }, `${record.keyId}  ${key}`);
   });
 }
+
+/** The text of the key goes into the Secret and nowhere else. */
+async function first(shell: Shell, options: KeyOptions): Promise<ExitCode> {
+  const { secret, secretOnly } = options;
+  if (secret === undefined)
+    throw new CliError('Cannot make the first key: no Secret is named that keeps it', {
+      remedy: 'add --secret NAME; outside a cluster, "parley key create --scope admin" prints one',
+    });
+  const config = await openDeployment(shell, { path: options.config, startsProxy: false });
+  const { kubernetesCluster, ownNamespace } = await import('../../runtimes/kubernetes/cluster.ts');
+  const namespace = options.namespace ?? ownNamespace();
+  if (namespace === null)
+    throw new CliError('Cannot make the first key: this is no pod, and no namespace is named', {
+      remedy: 'add --namespace NAME',
+    });
+  const { makeFirstKey } = await import('../../host/serve/first-key.ts');
+  const cluster = kubernetesCluster({ ...config.kubernetes, namespace, clock: shell.clock });
+  const make = async (keys: ApiKeyStore | null): Promise<void> => {
+    const outcome = await makeFirstKey({ cluster, secret, keys, now: shell.clock.now() });
+    print(shell, options, { outcome, secret, namespace }, `${secret}: ${OUTCOMES[outcome]}`);
+  };
+  if (secretOnly !== true) return await withStore(shell, options, ({ apiKeys }) => make(apiKeys));
+  await make(null);
+  return EXIT.ok;
+}
+
+const OUTCOMES: Readonly<Record<FirstKeyOutcome, string>> = {
+  made: 'made, and its key is issued',
+  secret_made: 'made; its key is issued when the service starts',
+  issued: 'was there, and its key is issued now',
+  secret_there: 'was there; nothing is changed',
+  keys_there: 'not made: keys are issued already; "parley key create" issues another',
+};
 
 async function list(shell: Shell, options: KeyOptions): Promise<ExitCode> {
   return await withStore(shell, options, async ({ apiKeys }) => {

@@ -23,6 +23,7 @@ interface ServeOptions {
   readonly publicUrl?: string;
   readonly accessLog?: true;
   readonly worker: boolean;
+  readonly awaitKey?: true;
   readonly engine?: EngineKind;
   readonly json?: true;
   readonly config?: string;
@@ -50,6 +51,12 @@ export function serveCommand({ shell, finish }: CommandContext): Command {
     .addOption(new Option('--access-log', 'print one JSON line per request to standard error'))
     .addOption(
       new Option('--no-worker', 'leave the work to "parley worker" on Temporal, also while there is none'),
+    )
+    .addOption(
+      new Option(
+        '--await-key',
+        'beyond this machine, wait for the first API key instead of ending without one',
+      ),
     )
     .addOption(engineOption())
     .addOption(jsonOption())
@@ -85,13 +92,16 @@ async function serve(shell: Shell, options: ServeOptions): Promise<ExitCode> {
           corsOrigins: options.corsOrigin,
           publicUrl: options.publicUrl?.replace(/\/+$/, '') ?? null,
           version: shell.version,
+          awaitsKey: options.awaitKey === true,
           onAccess: (line) => {
             if (options.accessLog === true) shell.stderr.write(`${JSON.stringify(line)}\n`);
           },
         },
       },
     );
-    const host = await Promise.race([opening, end.cutOff]);
+    // Nothing is answered yet that could end first, and the wait for a key may last.
+    const left = options.awaitKey === true ? end.asked.then(() => null) : end.cutOff;
+    const host = await Promise.race([opening, left]);
     if (host === null) return EXIT.interrupted;
     sayServing(shell, host, options);
     return await untilEnd(host, end);

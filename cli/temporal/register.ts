@@ -4,6 +4,9 @@
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Registered } from '../../temporal/register.ts';
+import { formatDuration, parseDuration } from '../../dsl/duration.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { sleep } from '../../runtimes/on-host/wait.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openRecords } from '../../host/records.ts';
@@ -13,6 +16,8 @@ import { addressOption, namespaceOption, serverOf, type ServerFlags } from './se
 
 interface RegisterFlags extends ServerFlags {
   readonly retentionDays: number;
+  /** Milliseconds. */
+  readonly wait?: number;
   readonly json?: true;
 }
 
@@ -33,6 +38,11 @@ export function registerCommand({ shell, finish }: CommandContext): Command {
         .argParser(parseDays)
         .default(RETENTION_DAYS),
     )
+    .addOption(
+      new Option('--wait <duration>', 'try again so long while the server does not answer, as 10m').argParser(
+        parseWait,
+      ),
+    )
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText(
@@ -48,7 +58,8 @@ export function registerCommand({ shell, finish }: CommandContext): Command {
 async function register(shell: Shell, flags: RegisterFlags): Promise<ExitCode> {
   const server = await serverOf(shell, flags);
   const { registerOnServer } = await import('../../temporal/register.ts');
-  const done = await registerOnServer({ ...server, retentionDays: flags.retentionDays });
+  const attempt = () => registerOnServer({ ...server, retentionDays: flags.retentionDays });
+  const done = await whileAway(shell, attempt, flags.wait ?? 0);
   if (flags.json === true) {
     openRecords(shell.stdout).write({
       type: 'registered',
@@ -61,6 +72,29 @@ async function register(shell: Shell, flags: RegisterFlags): Promise<ExitCode> {
     for (const line of describe(server.namespace, flags, done)) shell.stdout.write(`${printable(line)}\n`);
   }
   return EXIT.ok;
+}
+
+/** Between two attempts: a server that starts beside this needs tens of seconds. */
+const AGAIN_MS = 3_000;
+
+/** Every attempt that failed is told with what is left of the wait. @throws as `attempt` */
+async function whileAway<Done>(
+  { clock, stderr }: Shell,
+  attempt: () => Promise<Done>,
+  waitMs: number,
+): Promise<Done> {
+  const untilMs = clock.now() + waitMs;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const leftMs = untilMs - clock.now();
+      if (!(error instanceof ParleyError) || error.code !== 'engine_unreachable' || leftMs <= 0) throw error;
+      const left = formatDuration(Math.ceil(leftMs / 1_000) * 1_000);
+      stderr.write(`${printable(error.message)}; trying again for ${left}\n`);
+      await sleep(clock, Math.min(AGAIN_MS, leftMs));
+    }
+  }
 }
 
 function describe(
@@ -82,4 +116,10 @@ function parseDays(text: string): number {
   const days = Number(text);
   if (/^\d+$/.test(text) && days >= 1 && days <= RETENTION_DAYS_MAX) return days;
   throw new InvalidArgumentError(`Give a number of days from 1 to ${RETENTION_DAYS_MAX}.`);
+}
+
+function parseWait(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== null) return ms;
+  throw new InvalidArgumentError('Give digits with d, h, m or s, such as 10m.');
 }

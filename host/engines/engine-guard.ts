@@ -9,15 +9,18 @@ import type { SealKey } from '../../store/access/seal-key.ts';
 import type { DeploymentConfig, EngineKind } from '../config/deployment-config.ts';
 
 /**
- * A file of SQLite lies beside its key and its archives; a database on a server may be named by anybody.
+ * A file of SQLite lies beside its key and its archives; a database on a server may be named by anybody. Pods are
+ * reached from every host, so that processes of a cluster, which share no disk, have one database.
  * @throws ParleyError engine_misconfigured
  */
 export async function requireOwnInstallation(
-  { store: { kind }, dataDir }: Pick<DeploymentConfig, 'store' | 'dataDir'>,
+  { store: { kind }, dataDir, runtimeKind }: Pick<DeploymentConfig, 'store' | 'dataDir' | 'runtimeKind'>,
   { installation }: Pick<Store, 'installation'>,
   sealKey: SealKey,
 ): Promise<void> {
-  if (kind === 'postgres') await installation.claim({ sealKeyId: sealKey.id, dataDir });
+  if (kind !== 'postgres') return;
+  const ownDir = runtimeKind === 'kubernetes' ? null : dataDir;
+  await installation.claim({ sealKeyId: sealKey.id, dataDir: ownDir });
 }
 
 /** Conversations live in sandboxes, so these speak for both. @throws ParleyError engine_misconfigured */

@@ -15,11 +15,12 @@ export interface Served {
 
 /** Last, so that nobody is answered before everything behind it works. */
 export async function openServed(
-  { application: options }: HostOptions,
+  { application: options, onNotice }: HostOptions,
   { socketPath, ...parts }: ServedParts & { readonly socketPath: string },
 ): Promise<Served> {
   const load = () => import('../serve/open-application.ts');
-  const opened = options === undefined ? null : await (await load()).openApplication(options, parts);
+  const opened =
+    options === undefined ? null : await (await load()).openApplication({ ...options, onNotice }, parts);
   let opening: Promise<string> | null = null;
   const open = async (): Promise<string> => {
     const { openLocalApi, takenUpApplication } = await load();

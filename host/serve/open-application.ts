@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { World } from '../../activities/world.ts';
 import { createAgentRelay } from '../../clients/agent/agent-relay.ts';
@@ -17,9 +18,11 @@ import { registerConsole } from '../../api/console/console-files.ts';
 import { takeUpStarts } from '../../api/conversations/start.ts';
 import { cachedKeys } from '../../api/keys/cached-keys.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
+import { hashOfKey } from '../../api/application/authentication.ts';
 import { openAgentPorts, type AgentPorts } from '../../api/relay/agent-ports.ts';
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { ApiKeyStore } from '../../ports/api-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import { hashPlan } from '../../dsl/plan/plan-text.ts';
@@ -28,12 +31,13 @@ import type { Environment } from '../config/effective-values.ts';
 import type { ConfigurationOwner } from '../follow/configuration-owner.ts';
 import type { FollowedConfiguration } from '../follow/followed-configuration.ts';
 import type { Closers } from '../closers.ts';
-import type { ApplicationFacts, ApplicationOptions } from '../host-port.ts';
+import type { ApplicationFacts, ApplicationOptions, HostOptions } from '../host-port.ts';
 import { builtProgram } from '../sandboxes/places.ts';
 import { programVersion } from '../program-version.ts';
 import { SHA256 } from '../job/job-file.ts';
 import { listedModels } from '../job/listed-models.ts';
 import { openConfigurationDesk } from './configuration-desk.ts';
+import { FIRST_KEY } from './first-key.ts';
 import { createJobCompiler } from './job-compiler.ts';
 import { isLoopback } from './loopback.ts';
 
@@ -51,6 +55,8 @@ export interface ServedParts {
   readonly env: Environment;
 }
 
+export type ServedOptions = ApplicationOptions & Pick<HostOptions, 'onNotice'>;
+
 export interface OpenedApplication {
   readonly application: Application;
   readonly facts: ApplicationFacts;
@@ -58,7 +64,7 @@ export interface OpenedApplication {
 
 /** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
 export async function openApplication(
-  options: ApplicationOptions,
+  options: ServedOptions,
   parts: ServedParts,
 ): Promise<OpenedApplication> {
   const firstKey = await firstKeyOf(options, parts);
@@ -67,7 +73,7 @@ export async function openApplication(
     agents: null,
   };
   const application = createApplication(parts, { listening, ...options });
-  await takeUp(application);
+  await takeUp(application, parts);
   const server = await listen(application, options);
   parts.closers.add(() => server.close());
   if (options.publicUrl === null) listening.url = server.url;
@@ -86,7 +92,7 @@ export async function takenUpApplication(
 ): Promise<Pick<OpenedApplication, 'application'>> {
   const listening: Listening = { url: 'http://localhost', agents: null };
   const application = createApplication(parts, { listening, dialect: 'spec', version: programVersion() });
-  await takeUp(application);
+  await takeUp(application, parts);
   return { application };
 }
 
@@ -162,32 +168,52 @@ function createApplication(
 }
 
 /** What a process that has ended left half done. */
-async function takeUp(application: Application): Promise<void> {
-  await takeUpStarts(application);
+async function takeUp(
+  application: Application,
+  { configurationOwner }: Pick<ServedParts, 'configurationOwner'>,
+): Promise<void> {
+  // Services that leave the work to workers may be several on one store.
+  await takeUpStarts(application, { isAlone: configurationOwner === null });
   await takeUpSandboxes(application);
 }
 
-const FIRST_KEY = {
-  userId: LOCAL_USER,
-  name: 'first',
-  scope: 'admin',
-  notBefore: null,
-  expiresAt: null,
-} as const;
-
 /** Null when there is a key or the deployment gives one, which is printed nowhere. */
-async function firstKeyOf({ host }: ApplicationOptions, { store, env }: ServedParts): Promise<string | null> {
-  if (await store.apiKeys.hasAny()) return null;
+async function firstKeyOf(options: ServedOptions, { store, env }: ServedParts): Promise<string | null> {
+  const { apiKeys } = store;
   const given = env['PARLEY_FIRST_API_KEY'] ?? '';
-  if (given !== '') {
-    await issueKey(store.apiKeys, { ...FIRST_KEY, key: given, now: Date.now() });
+  if (await apiKeys.hasAny()) {
+    if (given !== '' && (await apiKeys.findByHash(hashOfKey(given))) === null)
+      options.onNotice(GIVEN_TOO_LATE);
     return null;
   }
-  if (!isLoopback(host))
-    throw new ParleyError('unauthorized', 'Cannot serve beyond this machine: there is no API key', {
-      remedy: 'issue one with "parley key create --scope admin", or set PARLEY_FIRST_API_KEY',
-    });
-  return (await issueKey(store.apiKeys, { ...FIRST_KEY, now: Date.now() })).key;
+  if (given !== '') {
+    await issueKey(apiKeys, { ...FIRST_KEY, key: given, now: Date.now() });
+    return null;
+  }
+  if (isLoopback(options.host)) return (await issueKey(apiKeys, { ...FIRST_KEY, now: Date.now() })).key;
+  if (options.awaitsKey === true) return await awaitKey(apiKeys, options);
+  throw new ParleyError('unauthorized', 'Cannot serve beyond this machine: there is no API key', {
+    remedy: 'issue one with "parley key create --scope admin", or set PARLEY_FIRST_API_KEY',
+  });
+}
+
+const GIVEN_TOO_LATE =
+  'PARLEY_FIRST_API_KEY opens nothing: other keys were there before it; issue another with "parley key create"';
+/** A job that makes the key takes seconds; whoever makes it by hand is told again. */
+const KEY_LOOK_MS = 1_000;
+const KEY_TOLD_EVERY_LOOKS = 60;
+
+/** Until another process has issued one; the supervisor of this one bounds the wait. */
+async function awaitKey(
+  apiKeys: Pick<ApiKeyStore, 'hasAny'>,
+  { onNotice }: Pick<ServedOptions, 'onNotice'>,
+): Promise<null> {
+  for (let looks = 0; !(await apiKeys.hasAny()); looks += 1) {
+    if (looks % KEY_TOLD_EVERY_LOOKS === 0)
+      onNotice('there is no API key yet: serving begins with the first one, as of "parley key create"');
+    await pause(KEY_LOOK_MS);
+  }
+  return null;
 }
 
 async function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {

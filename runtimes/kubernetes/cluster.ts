@@ -12,7 +12,7 @@ import type {
 } from '@kubernetes/client-node';
 import type { ResponseContext } from '@kubernetes/client-node';
 import type * as Client from '@kubernetes/client-node';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
 import { retryAfterMs } from '../../core/retry-after.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -27,6 +27,7 @@ import {
 
 /** Where a pod finds the token of its own account. */
 const ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+const ACCOUNT_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const TOO_MANY_REQUESTS = 429;
 
 export type KubernetesClient = typeof Client;
@@ -57,6 +58,11 @@ export interface ClusterOptions {
   readonly namespace: string;
   readonly callTimeoutMs?: number;
   readonly clock: Clock;
+}
+
+/** Where the pod of this process is; null outside of one, or without the token of an account. */
+export function ownNamespace(): string | null {
+  return existsSync(ACCOUNT_NAMESPACE) ? readFileSync(ACCOUNT_NAMESPACE, 'utf8').trim() : null;
 }
 
 export function kubernetesCluster(options: ClusterOptions): Cluster {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { launchScope, storedLaunchFacts } from '../../activities/launch-facts.ts';
 import { conversationId } from '../../core/ids.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import { takeUpStarts } from '../../api/conversations/start.ts';
 import { activityWorld } from '../activities/activity-world.ts';
 import { eventually, openService } from './service.ts';
 
@@ -65,6 +66,63 @@ describe('a start that was cut off', () => {
     const next = await openService({ around });
     expect((await next.call({ path: `${APP}/start-tasks/count` })).body).toBe(0);
     expect(await vault.names(launchScope(ID))).toEqual([]);
+  });
+});
+
+describe('a start that another service is about to seal', () => {
+  it('is left to it', async () => {
+    const around = await activityWorld(CAPACITY);
+    const first = await openService({ around });
+    const { vault, clock } = first.application.world;
+    let seal: () => void = () => undefined;
+    const put = vault.put.bind(vault);
+    const sealing = new Promise<void>((resolve) => (seal = resolve));
+    Object.assign(vault, { put: (...args: Parameters<typeof put>) => sealing.then(() => put(...args)) });
+    const body = { conversation_id: ID, secrets: { TOKEN: 'value-1' } };
+    const answer = first.call({ method: 'POST', path: APP, body });
+    await eventually(
+      () => around.store.startTasks.undelivered(),
+      (tasks) => tasks.length === 1,
+    );
+    // A second service begins beside it.
+    const later: (() => void)[] = [];
+    const setTimer = (_at: number, fire: () => void) => {
+      later.push(fire);
+      return { cancel: () => undefined };
+    };
+    const beside = { now: () => clock.now(), steady: () => clock.steady(), setTimer };
+    const world = { ...first.application.world, clock: beside };
+    await takeUpStarts({ ...first.application, world }, { isAlone: false });
+    expect(later).toHaveLength(1);
+    expect(await around.store.startTasks.undelivered()).toHaveLength(1);
+    seal();
+    expect((await answer).status).toBe(200);
+    later[0]?.();
+    const found = await eventually(
+      async () =>
+        (await first.call({ path: `${APP}/start-tasks/search?conversation_id__eq=${ID}` })).body.items,
+      ([task]) => task?.status === 'READY',
+    );
+    expect(found).toHaveLength(1);
+    expect(first.agent.opened?.secrets).toEqual({ TOKEN: 'value-1' });
+  });
+
+  it('is forgotten when it had time enough', async () => {
+    const around = await activityWorld(CAPACITY);
+    const first = await openService({ around });
+    const { vault, clock } = first.application.world;
+    Object.assign(vault, { put: () => new Promise(() => undefined) });
+    const body = { conversation_id: ID, secrets: { TOKEN: 'value-1' } };
+    void first.call({ method: 'POST', path: APP, body }).catch(() => undefined);
+    await eventually(
+      () => around.store.startTasks.undelivered(),
+      (tasks) => tasks.length === 1,
+    );
+    const setTimer = () => ({ cancel: () => undefined });
+    const beside = { now: () => clock.now() + 61_000, steady: () => clock.steady(), setTimer };
+    const world = { ...first.application.world, clock: beside };
+    await takeUpStarts({ ...first.application, world }, { isAlone: false });
+    expect(await around.store.startTasks.undelivered()).toEqual([]);
   });
 });
 

@@ -8,16 +8,12 @@ import { RIGHTS } from '../../cli/doctor/doctor-kubernetes.ts';
 import { deploymentSchema } from '../../host/config/schema/deployment-schema.ts';
 import { policyName } from '../../runtimes/kubernetes/names.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { TEMPORAL, lint, podsOf, render } from './rendered-chart.ts';
+import { FORMS, TEMPORAL, lint, podsOf, render } from './rendered-chart.ts';
 import type { Manifest } from './rendered-chart.ts';
 
 const RECIPE = path.resolve(import.meta.dirname, '../../examples/recipes/cluster-values.yaml');
-const FORMS = [
-  ['embedded, SQLite', []],
-  ['embedded, PostgreSQL', ['store.kind=postgres', 'store.urlSecret.name=database']],
-  ['Temporal, PostgreSQL', TEMPORAL],
-  ['with an allow-list', ['sandboxes.egress={code_hosts}']],
-] as const;
+/** Served by nobody: they end. */
+const JOBS = ['rel-first-key', 'rel-migrations', 'rel-register'];
 
 describeWith('helm', 'the chart', () => {
   const manifestsOf = (given: readonly string[]): readonly Manifest[] => {
@@ -38,33 +34,6 @@ describeWith('helm', 'the chart', () => {
     expect(code).toBe(0);
   });
 
-  it.each([
-    ['no image', ['image.digest=latest'], 'image'],
-    ['an image by tag', ['sandboxes.image=sandbox:latest'], 'sandboxes'],
-    ['two proxies', ['proxy.replicas=2'], 'proxy'],
-    ['sandboxes beside Parley', ['sandboxes.namespace=parley'], 'must not be the namespace of this release'],
-    [
-      'Temporal on a file',
-      ['engine.kind=temporal', 'engine.temporal.address=t:1'],
-      'needs store.kind postgres',
-    ],
-    [
-      'Temporal without a server',
-      ['engine.kind=temporal', 'store.kind=postgres'],
-      'needs engine.temporal.address',
-    ],
-    [
-      'the key of the gateway for the engine',
-      ['engineEnvironment.secretName=model-gateway'],
-      'only the proxy',
-    ],
-    ['the key of the gateway as the engine’s own', ['engineKey.secretName=model-gateway'], 'only the proxy'],
-  ])('refuses %s', (_, given, word) => {
-    const { code, stderr } = render(given);
-    expect(code).not.toBe(0);
-    expect(stderr).toContain(word);
-  });
-
   it.each(FORMS)('lets nobody but the proxy read the secret of the gateway: %s', (_, given) => {
     const manifests = manifestsOf(given);
     for (const [name, { containers, volumes }] of podsOf(manifests)) {
@@ -74,10 +43,19 @@ describeWith('helm', 'the chart', () => {
       expect(secrets.includes('model-gateway'), name).toBe(name === 'rel-proxy');
       expect(JSON.stringify(volumes), name).not.toContain('secret');
     }
-    // And no account may read secrets where it lies.
-    for (const role of manifests.filter(({ kind }) => kind === 'Role')) {
-      expect(role.metadata.namespace).toBe('parley-sandboxes');
-    }
+    // And no account may read secrets where it lies, but for the one that it makes.
+    const own = manifests.filter(
+      ({ kind, metadata }) => kind === 'Role' && metadata.namespace !== 'parley-sandboxes',
+    );
+    expect(own.map(({ metadata, rules }) => ({ name: metadata.name, rules }))).toEqual([
+      {
+        name: 'rel-first-key',
+        rules: [
+          { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
+          { apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: ['rel-first-key'] },
+        ],
+      },
+    ]);
     expect(manifests.some(({ kind }) => kind.startsWith('ClusterRole'))).toBe(false);
     const engine = named(manifests, 'ConfigMap', 'rel-engine');
     expect(JSON.stringify(engine)).not.toMatch(/GATEWAY_KEY|gateway\.models/);
@@ -95,11 +73,14 @@ describeWith('helm', 'the chart', () => {
       RIGHTS,
     );
     const bindings = manifests.filter(({ kind }) => kind === 'RoleBinding');
-    expect(bindings.map(({ subjects }) => subjects)).toEqual([
-      [{ kind: 'ServiceAccount', name: `rel-${maker}`, namespace: 'parley' }],
-    ]);
+    const bound = bindings.map(({ metadata, subjects }) => [metadata.name, subjects] as const);
+    const account = (name: string) => [{ kind: 'ServiceAccount', name, namespace: 'parley' }];
+    expect(Object.fromEntries(bound)).toEqual({
+      'rel-sandboxes': account(`rel-${maker}`),
+      'rel-first-key': account('rel-first-key'),
+    });
     for (const [name, { automountServiceAccountToken, serviceAccountName }] of podsOf(manifests)) {
-      expect(automountServiceAccountToken, name).toBe(name === `rel-${maker}`);
+      expect(automountServiceAccountToken, name).toBe(name === `rel-${maker}` || name === 'rel-first-key');
       expect(serviceAccountName).toBe(name);
       expect(named(manifests, 'ServiceAccount', name)['automountServiceAccountToken']).toBe(false);
     }
@@ -120,7 +101,7 @@ describeWith('helm', 'the chart', () => {
         expect(Object.keys(container.resources?.limits ?? {}), name).toEqual(['cpu', 'memory']);
         expect(Object.keys(container.resources?.requests ?? {}), name).toEqual(['cpu', 'memory']);
         expect(container.image, name).toMatch(/@sha256:[0-9a-f]{64}$/);
-        if (name === 'rel-migrations') continue;
+        if (JOBS.includes(name)) continue;
         for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
           expect(container[probe], `${name} ${probe}`).toMatchObject({
             httpGet: { path: expect.any(String) },
@@ -132,7 +113,7 @@ describeWith('helm', 'the chart', () => {
 
   it.each(FORMS)('lets every node be drained: %s', (_, given) => {
     const manifests = manifestsOf(given);
-    const served = [...podsOf(manifests).keys()].filter((name) => name !== 'rel-migrations');
+    const served = [...podsOf(manifests).keys()].filter((name) => !JOBS.includes(name));
     const budgets = manifests.filter(({ kind }) => kind === 'PodDisruptionBudget');
     expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(served.sort());
     for (const { spec } of budgets) expect(spec).toMatchObject({ maxUnavailable: 1 });
@@ -192,10 +173,24 @@ describeWith('helm', 'the chart', () => {
         },
       },
     };
+    // Whoever asks for a workspace is answered by the API, which asks the sandbox.
+    const callers = {
+      ...peer,
+      podSelector: {
+        matchLabels: { 'app.kubernetes.io/name': 'parley', 'app.kubernetes.io/instance': 'rel' },
+        matchExpressions: [
+          {
+            key: 'app.kubernetes.io/component',
+            operator: 'In',
+            values: maker === 'api' ? ['api'] : ['api', 'worker'],
+          },
+        ],
+      },
+    };
     expect(own['spec']).toEqual({
       podSelector: { matchLabels: { 'dev.parley/installation': 'parley' } },
       policyTypes: ['Ingress', 'Egress'],
-      ingress: [{ ports: [{ protocol: 'TCP', port: 8_000 }], from: [peer] }],
+      ingress: [{ ports: [{ protocol: 'TCP', port: 8_000 }], from: [callers] }],
       egress: [{ ports: [4_100, 4_101, 4_102].map((port) => ({ protocol: 'TCP', port })), to: [peer] }],
     });
     for (const [name, namespace] of [

@@ -3,9 +3,11 @@
  * Owns running Helm and taking its output apart; what must be true of it is in the tests.
  */
 import { spawnSync } from 'node:child_process';
+import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { installedHelm } from '../../scripts/helm-tool.js';
+import { tempDir } from '../helpers/temp-dir.ts';
 
 const CHART = path.resolve(import.meta.dirname, '../../chart');
 const DIGEST = `sha256:${'0'.repeat(64)}`;
@@ -17,6 +19,22 @@ export const TEMPORAL = [
   ...['engine.kind=temporal', 'engine.temporal.address=temporal.test:7233', 'store.kind=postgres'],
   ...['store.urlSecret.name=database', 'seal.secretName=seal'],
 ];
+
+/** Everything that can be switched on. */
+export const ALL = [
+  ...['api.autoscaling.enabled=true', 'ingress.enabled=true', 'ingress.hosts={parley.test}'],
+  ...['gateway.enabled=true', 'gateway.parentRefs[0].name=front', 'gateway.hostnames={parley.test}'],
+  ...['serviceMonitor.enabled=true', 'externalSecrets.enabled=true', 'externalSecrets.storeRef.name=vault'],
+  ...['externalSecrets.remote.seal=kv/seal', 'externalSecrets.remote.gateway=kv/gateway'],
+  ...['externalSecrets.remote.database=kv/database', 'externalSecrets.remote.engineKey=kv/engine'],
+];
+export const FORMS = [
+  ['embedded, SQLite', []],
+  ['embedded, PostgreSQL', ['store.kind=postgres', 'store.urlSecret.name=database']],
+  ['Temporal, PostgreSQL', TEMPORAL],
+  ['with an allow-list', ['sandboxes.egress={code_hosts}']],
+  ['with all that there is', [...TEMPORAL, ...ALL]],
+] as const;
 
 export interface Manifest {
   readonly kind: string;
@@ -62,24 +80,50 @@ export interface Rendering {
   readonly manifests: readonly Manifest[];
 }
 
-/** `given`: `--set` values; `files`: files of values. */
-export function render(given: readonly string[] = [], files: readonly string[] = []): Rendering {
-  const values = [...GIVEN, ...given].flatMap((one) => ['--set', one]);
-  const named = files.flatMap((file) => ['--values', file]);
-  const args = [
-    'template',
-    'rel',
-    CHART,
-    '--namespace',
-    'parley',
-    '--kube-version',
-    CLUSTER,
-    ...named,
-    ...values,
-  ];
-  const { status, stdout, stderr } = helm(args);
+interface Otherwise {
+  readonly chart?: string;
+  /** One value by its path; it wins over what is given. */
+  readonly changed?: readonly [path: string, value: unknown];
+}
+
+/** `given`: `--set` values; `files`: files of values, or values as an object. */
+export function render(
+  given: readonly string[] = [],
+  files: readonly (string | object)[] = [],
+  { chart = CHART, changed }: Otherwise = {},
+): Rendering {
+  const isOther = (one: string): boolean =>
+    changed === undefined || !['=', '[', '.'].some((end) => one.startsWith(`${changed[0]}${end}`));
+  const values = [...GIVEN, ...given].filter(isOther).flatMap((one) => ['--set', one]);
+  if (changed !== undefined) values.push('--set-json', `${changed[0]}=${JSON.stringify(changed[1])}`);
+  const named = files.flatMap((file) => ['--values', typeof file === 'string' ? file : valuesFile(file)]);
+  const { status, stdout, stderr } = helm([
+    ...['template', 'rel', chart, '--namespace', 'parley', '--kube-version', CLUSTER],
+    ...[...named, ...values],
+  ]);
   const manifests = status === 0 ? parseAllDocuments(stdout).map((one) => one.toJS() as Manifest | null) : [];
   return { code: status, stderr, manifests: manifests.filter((one) => one !== null) };
+}
+
+function valuesFile(values: object): string {
+  const file = path.join(tempDir(), 'values.json');
+  writeFileSync(file, JSON.stringify(values));
+  return file;
+}
+
+/** What Helm says after an installation; a template of its own in a copy, because Helm shows it to a cluster only. */
+export function notes(given: readonly string[] = [], files: readonly (string | object)[] = []): string {
+  const copy = path.join(tempDir(), 'chart');
+  cpSync(CHART, copy, { recursive: true });
+  renameSync(path.join(copy, 'templates/NOTES.txt'), path.join(copy, 'notes.txt'));
+  writeFileSync(
+    path.join(copy, 'templates/notes.yaml'),
+    'kind: Notes\nmetadata: { name: notes }\ntext: {{ tpl (.Files.Get "notes.txt") . | toJson }}\n',
+  );
+  const { manifests, stderr } = render(given, files, { chart: copy });
+  const found = manifests.find(({ kind }) => kind === 'Notes');
+  if (found === undefined) throw new Error(stderr);
+  return String(found['text']);
 }
 
 export function lint(given: readonly string[] = []): Rendering {
@@ -88,14 +132,13 @@ export function lint(given: readonly string[] = []): Rendering {
   return { code: status, stderr: `${stdout}${stderr}`, manifests: [] };
 }
 
-/** The pods that the manifests make, by the name of what makes them. */
+/** The pods that the manifests make, by the name of what makes them without the mark of its content. */
 export function podsOf(manifests: readonly Manifest[]): ReadonlyMap<string, PodSpec> {
   return new Map(
     manifests.flatMap(({ kind, metadata, spec }) => {
       if (kind !== 'StatefulSet' && kind !== 'Deployment' && kind !== 'Job') return [];
-      return [
-        [metadata.name, (spec as { readonly template: { readonly spec: PodSpec } }).template.spec] as const,
-      ];
+      const name = metadata.name.replace(/-[0-9a-f]{8}$/, '');
+      return [[name, (spec as { readonly template: { readonly spec: PodSpec } }).template.spec] as const];
     }),
   );
 }

@@ -13,6 +13,7 @@ import { installedComposeTools } from '../../scripts/compose-tools.js';
 import { installedGitea } from '../../scripts/gitea-tool.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
+import { installedObjectSchemas } from '../../scripts/object-schemas.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
 import { pythonPeerMissing } from './python-peers.ts';
 import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
@@ -28,6 +29,7 @@ export type Tool =
   | 'gitea'
   | 'helm'
   | 'k8s-local'
+  | 'object-schemas'
   | 'postgres'
   | 'temporal'
   | 'temporal-test-server'
@@ -57,6 +59,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   helm: () =>
     installedHelm(process.env) === null
       ? 'Helm is not installed; install it with "node scripts/helm-tool.js"'
+      : null,
+  'object-schemas': () =>
+    installedHelm(process.env) === null || installedObjectSchemas(process.env) === null
+      ? 'schemas of objects, or Helm, are missing; "node scripts/object-schemas.js" and "node scripts/helm-tool.js" fetch them'
       : null,
   gitea: () =>
     installedGitea(process.env) === null

@@ -79,6 +79,33 @@ describeWith('temporal', 'parley temporal register', () => {
     await checkServer({ address: server.address, namespace: 'team' });
   });
 
+  it('waits for a server that comes later, and says so', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const shell = fakeShell({ cwd: tempDir() });
+    const args = ['temporal', 'register', '--address', address, '--namespace', 'late', '--wait', '10m'];
+    const registering = runCli(args, shell);
+    await until(() => shell.stderr.text.includes('trying again for 10m\n'));
+    await shell.clock.advance(3_000);
+    await until(() => shell.stderr.text.includes('trying again for 9m57s\n'));
+    const late = await startServerForTests({ port: Number(address.split(':')[1]) });
+    onTestFinished(() => late.stop());
+    await shell.clock.advance(3_000);
+    expect(await registering, shell.stderr.text).toBe(0);
+    expect(shell.stdout.text).toContain('namespace late: made');
+  });
+
+  it('ends as without the wait when that is over', async () => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const shell = fakeShell({ cwd: tempDir() });
+    const registering = runCli(['temporal', 'register', '--address', address, '--wait', '4s'], shell);
+    for (const left of ['4s', '1s']) {
+      await until(() => shell.stderr.text.includes(`trying again for ${left}\n`));
+      await shell.clock.advance(3_000);
+    }
+    expect(await registering).toBe(5);
+    expect(await run('temporal', 'register', '--wait', 'soon')).toMatch(/such as 10m[^]*-- 2\n$/);
+  });
+
   it('takes the server of the deployment', async () => {
     const env = { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: 'deployed' };
     const shell = fakeShell({ cwd: tempDir(), env });
