@@ -140,8 +140,10 @@ describe('renderGithub()', () => {
 /** Every text of a message with the kind of block that it stands in. */
 function textsOf(data: ReportData): readonly { readonly type: string; readonly text: string }[] {
   const { blocks } = JSON.parse(renderSlack(data)) as ReturnType<typeof slackMessage>;
-  return blocks.flatMap((block) =>
-    block.type === 'context' ? block.elements : [{ type: block.type, text: block.text.text }],
+  return blocks.flatMap((block): readonly { readonly type: string; readonly text: string }[] =>
+    block.type === 'context'
+      ? block.elements.map(({ type, text }) => ({ type, text }))
+      : [{ type: block.type as string, text: block.text.text }],
   );
 }
 
