@@ -1,8 +1,8 @@
 /**
- * The workflow files of examples/ci/: read by actionlint and by GitLab's own schema, and run: their scripts by bash, with
- * the real `parley` before the scripted gateway, for a job that succeeds, one whose check fails, and one that is broken.
+ * The workflow files of examples/ci/, run: their scripts by bash, with the real `parley` before the scripted gateway, for
+ * a job that succeeds, one whose check fails, and one that is broken.
  */
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,6 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { DEPLOYMENT_TEXT } from '../../cli/init-files.ts';
-import { installedActionlint, installedGitlabCiLocal } from '../../scripts/ci-tools.js';
 import { PARLEY, ROOT } from '../cli/parley-program.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { removeDir, tempDir } from '../helpers/temp-dir.ts';
@@ -324,84 +323,5 @@ describeWith('curl', 'the jobs of GitLab, run', () => {
     const { told } = await play(broken, 'glpat-of-yesterday');
     expect(told.code).not.toBe(0);
     expect(told.output).not.toContain('glpat');
-  });
-});
-
-describeWith('ci-tools', 'what others say of the workflow files', () => {
-  const lint = (file: string): { readonly code: number | null; readonly said: string } => {
-    const { status, stdout, stderr } = spawnSync(
-      installedActionlint(process.env) ?? '',
-      ['-no-color', file],
-      { encoding: 'utf8' },
-    );
-    return { code: status, said: stdout + stderr };
-  };
-
-  it('actionlint finds nothing in the one, and does find a mistake', () => {
-    expect(lint(GITHUB)).toEqual({ code: 0, said: '' });
-    const wrong = path.join(tempDir(), 'wrong.yml');
-    writeFileSync(
-      wrong,
-      readFileSync(GITHUB, 'utf8').replace('steps.run.outputs.code', 'steps.runs.outputs.code'),
-    );
-    expect(lint(wrong).said).toContain('"runs"');
-  });
-
-  /** It wants a Node that joins sets, which the oldest that we support does not. */
-  const joins = `data:text/javascript,${encodeURIComponent('Set.prototype.union ??= function (other) { return new Set([...this, ...other]); };')}`;
-
-  function read(text: string): {
-    readonly code: number | null;
-    readonly said: string;
-    readonly listed: string;
-  } {
-    const cwd = tempDir();
-    const git = (...args: readonly string[]): void =>
-      void execFileSync('git', args, { cwd, stdio: 'ignore' });
-    git('init', '-q', '-b', 'main');
-    git('remote', 'add', 'origin', 'git@gitlab.example:acme/shop.git');
-    git(
-      '-c',
-      'user.name=Ann',
-      '-c',
-      'user.email=ann@example.org',
-      'commit',
-      '-q',
-      '--allow-empty',
-      '-m',
-      'start',
-    );
-    writeFileSync(path.join(cwd, '.gitlab-ci.yml'), text);
-    const program = installedGitlabCiLocal(process.env) ?? '';
-    const args = [
-      '--import',
-      joins,
-      program,
-      '--list-json',
-      '--variable',
-      'CI_PIPELINE_SOURCE=merge_request_event',
-    ];
-    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
-    return { code: status, said: stdout + stderr, listed: stdout };
-  }
-
-  it("GitLab's schema accepts the other, and refuses a mistake", () => {
-    const { code, said, listed } = read(readFileSync(GITLAB, 'utf8'));
-    expect(code, said).toBe(0);
-    expect(said).toContain('json schema validated');
-    const jobs = JSON.parse(listed.slice(listed.indexOf('[\n'))) as {
-      name: string;
-      when: string;
-      needs?: object[];
-    }[];
-    expect(jobs).toMatchObject([
-      { name: 'parley', when: 'on_success' },
-      { name: 'parley note', when: 'always', needs: [{ job: 'parley', artifacts: true }] },
-    ]);
-    const wrong = read(
-      readFileSync(GITLAB, 'utf8').replace('when: always\n    name', 'when: sometimes\n    name'),
-    );
-    expect(wrong.said).toContain('must be one of');
-    expect(wrong.code).not.toBe(0);
   });
 });
