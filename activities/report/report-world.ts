@@ -4,4 +4,7 @@
  */
 import type { World } from '../world.ts';
 
-export type ReportWorld = Pick<World, 'records' | 'plans' | 'spend' | 'vault' | 'results' | 'keys' | 'clock'>;
+export type ReportWorld = Pick<
+  World,
+  'records' | 'plans' | 'events' | 'spend' | 'vault' | 'results' | 'keys' | 'clock'
+>;

@@ -2,7 +2,7 @@
  * The story of one conversation as a page for a terminal, and as a record.
  * Owns layout, bounds of what is shown, and what is to be typed next; whatever others wrote is made harmless.
  */
-import { outcomeWords } from '../../core/run/outcome-words.ts';
+import { outcomeSentence } from '../../core/run/outcome-sentence.ts';
 import { itemState } from '../../core/run/run-words.ts';
 import { endedWell } from '../../core/status.ts';
 import { duration, instant, usd } from '../../core/text/amounts.ts';
@@ -30,7 +30,7 @@ const LABEL_WIDTH = 13;
 export function storyText(story: ItemStory, layout: StoryLayout): string {
   const { row, planned, answer } = story;
   const blocks = [
-    [`${cut(row.key, FACT_WIDTH)}: ${itemState(row)}`, `${outcomeWords(row)}.`, ...reasonLines(story)],
+    [`${cut(row.key, FACT_WIDTH)}: ${itemState(row)}`, `${outcomeSentence(row)}.`, ...reasonLines(story)],
     factLines(story),
     textLines('prompt', planned?.prompt ?? null, { linesMax: LINES_MAX.prompt, ...layout }),
     textLines('answer', answer, { linesMax: LINES_MAX.answer, ...layout }),
@@ -166,7 +166,7 @@ export function storyRecord(story: ItemStory, { parley }: Pick<StoryLayout, 'par
   return {
     ...itemRecord(row, planned?.tags),
     type: 'story',
-    says: outcomeWords(row),
+    says: outcomeSentence(row),
     prompt: planned?.prompt ?? null,
     model: planned?.model ?? null,
     agent: planned?.agent?.name ?? null,

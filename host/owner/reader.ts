@@ -53,6 +53,7 @@ export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, '
       const ports = {
         records,
         plans,
+        events,
         spend,
         results,
         vault: store.vault(sealKey),

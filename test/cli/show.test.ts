@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import { FAILURE_CLASSES, OUTCOMES } from '../../core/status.ts';
-import { outcomeWords } from '../../core/run/outcome-words.ts';
+import { outcomeSentence } from '../../core/run/outcome-sentence.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost, type FakeHostOptions } from './fake-host.ts';
@@ -196,9 +196,9 @@ describe('parley show RUN KEY', () => {
   });
 });
 
-it('outcomeWords() has a sentence of its own for every outcome and every class of failure', () => {
+it('outcomeSentence() has a sentence of its own for every outcome and every class of failure', () => {
   const ended = (change: Partial<RunItemRow>): string =>
-    outcomeWords(itemRow('x', { phase: 'ended', ...change }));
+    outcomeSentence(itemRow('x', { phase: 'ended', ...change }));
   const outcomes = OUTCOMES.map((outcome) => ended({ outcome, failureClass: null }));
   expect(new Set(outcomes).size).toBe(OUTCOMES.length);
   const failures = FAILURE_CLASSES.map((failureClass) => ended({ outcome: 'failed', failureClass }));

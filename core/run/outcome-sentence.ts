@@ -28,7 +28,7 @@ const FAILURE_WORDS: Readonly<Record<FailureClass, string>> = {
 };
 
 /** Without a period; what it is doing when it has not ended. */
-export function outcomeWords({ phase, outcome, failureClass, attempt }: RunItemRow): string {
+export function outcomeSentence({ phase, outcome, failureClass, attempt }: RunItemRow): string {
   if (phase !== 'ended') {
     if (phase === 'waiting')
       return attempt === 0 ? 'It has not begun yet' : `It begins again: attempt ${attempt} ended`;
