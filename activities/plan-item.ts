@@ -16,7 +16,7 @@ const recentPlans = new Recent<World['plans'], RunId, Plan>(8);
  * The plan of that hash; without one, the plan it was begun with.
  * @throws ParleyError plan_invalid
  */
-export async function planOf(world: World, runId: RunId, planHash?: string): Promise<Plan> {
+export async function planOf(world: Pick<World, 'plans'>, runId: RunId, planHash?: string): Promise<Plan> {
   const first = await recentPlan(world, runId);
   if (planHash === undefined || first.hash === planHash) return first;
   return await recentPlan(world, amendedPlanId(runId, planHash));
@@ -30,11 +30,11 @@ export async function presentPlanOf(world: World, runId: RunId): Promise<Plan> {
   return await planOf(world, runId, run.planHash);
 }
 
-function recentPlan(world: World, planId: RunId): Promise<Plan> {
+function recentPlan(world: Pick<World, 'plans'>, planId: RunId): Promise<Plan> {
   return recentPlans.get(world.plans, planId, () => readPlan(world, planId));
 }
 
-async function readPlan(world: World, runId: RunId): Promise<Plan> {
+async function readPlan(world: Pick<World, 'plans'>, runId: RunId): Promise<Plan> {
   const plan = await world.plans.plan(runId);
   if (plan === null) throw new ParleyError('plan_invalid', `Cannot find the plan of run "${runId}"`);
   return plan;

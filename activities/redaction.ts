@@ -22,7 +22,7 @@ export function repositoryScope(conversationId: ConversationId): string {
 
 /** Environment name → value, opened for the shortest time. */
 export async function openSecrets(
-  world: World,
+  world: Pick<World, 'vault'>,
   conversationId: ConversationId,
 ): Promise<Readonly<Record<string, string>>> {
   const scope = secretScope(conversationId);

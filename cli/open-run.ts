@@ -10,6 +10,7 @@ import { noSuchRun, openRuns } from '../host/open-deployment.ts';
 import { parseRunId } from '../host/run-id.ts';
 import { serverAddress, type ServerOptions } from './server/server-address.ts';
 import type { Shell } from '../host/shell.ts';
+import { nearNames } from './story/near-names.ts';
 import { printable } from '../host/terminal-text.ts';
 
 /** As a user types it for the run that was started last. */
@@ -72,12 +73,24 @@ export async function namedRun(reader: Pick<Reader, 'run' | 'runs'>, text: strin
   const runs = await reader.runs();
   const found = text === LAST ? runs.slice(0, 1) : runs.filter(({ runId }) => runId.startsWith(text));
   const [only] = found;
-  if (only === undefined) throw noSuchRun(text);
+  if (only === undefined) throw noRunLike(text, runs);
   if (found.length === 1) return only;
   const shown = found.slice(0, SHOWN_MAX).map(({ runId }) => runId);
   const more = found.length > SHOWN_MAX ? `, and ${found.length - SHOWN_MAX} more` : '';
   throw new CliError(`Cannot tell which run "${text}" is: it begins the ids of ${found.length}`, {
     remedy: `write more of one: ${shown.join(', ')}${more}`,
+  });
+}
+
+/** Names those that may be meant, the newest first. */
+function noRunLike(text: string, runs: readonly RunRow[]): CliError {
+  const near = nearNames(
+    text,
+    runs.map(({ runId }) => runId),
+  ).map((runId) => `"${runId}"`);
+  if (text === LAST || near.length === 0) return noSuchRun(text);
+  return new CliError(`Cannot find the run "${text}": there is no run of this id`, {
+    remedy: `did you mean ${near.join(' or ')}?`,
   });
 }
 

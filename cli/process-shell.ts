@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Clock } from '../ports/clock.ts';
 import type { HostPort } from '../host/host-port.ts';
+import { openAddress } from './story/open-address.ts';
 import type { ChildProgram, Detached, InterruptSignal, Shell } from '../host/shell.ts';
 
 const INTERRUPTS: readonly InterruptSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -32,6 +33,7 @@ export function processShell(options: { readonly version: string; readonly progr
         for (const signal of INTERRUPTS) process.off(signal, listener);
       };
     },
+    openAddress: (address) => openAddress(address, { platform: process.platform, env: process.env }),
     runProgram: (program) => runProgram(options.programDir, program),
     startDetached,
   };

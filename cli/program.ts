@@ -47,6 +47,12 @@ const COMMANDS: readonly CommandEntry[] = [
     'show a run while it goes on',
     async () => (await import('./commands/watch.ts')).watchCommand,
   ),
+  entry(
+    'show',
+    'show what came of a conversation',
+    async () => (await import('./commands/show.ts')).showCommand,
+  ),
+  entry('open', 'open the report of a run', async () => (await import('./commands/open.ts')).openCommand),
   entry('logs', 'print transcripts', async () => (await import('./commands/logs.ts')).logsCommand),
   entry('resume', 'go on with a run', async () => (await import('./commands/resume.ts')).resumeCommand),
   entry('ctl', 'steer a run that goes on', async () => (await import('./commands/ctl.ts')).ctlCommand),

@@ -13,6 +13,8 @@ import { EXIT, exitCodeOfRun, type ExitCode } from '../host/exit-code.ts';
 import type { Host } from '../host/host-port.ts';
 import { deliveryCounts, pullRequestRecords } from './print/deliveries.ts';
 import { runRecord } from '../host/records.ts';
+import { printable } from '../host/terminal-text.ts';
+import { writeStepSummary } from './story/step-summary.ts';
 import { runSummary, type RunResult } from './print/run-summary.ts';
 import { calledAs, pause, type Shell } from '../host/shell.ts';
 import { awaitingWords, type StagedRows } from './job/staged-rows.ts';
@@ -110,6 +112,8 @@ async function printResult(session: RunSession, row: RunRow): Promise<void> {
   const result = { row, items, plan, results, deliveries, evidence, next };
   if (json) shell.stdout.write(`${JSON.stringify(doneRecord(result))}\n`);
   else shell.stdout.write(`\n${runSummary(result)}`);
+  const problem = await writeStepSummary(shell, host, row);
+  if (problem !== null) shell.stderr.write(`${printable(problem)}\n`);
 }
 
 /** The last record of a run: everything a program needs to go on. */

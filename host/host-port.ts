@@ -2,6 +2,7 @@
  * What the commands need of the wired parts: a host that runs things, a reader beside it, and a word to whoever runs.
  * Owns the interface; `host/host.ts` exports functions of these names. Must not hold code.
  */
+import type { DrawnForm } from '../activities/draw-report.ts';
 import type { Reported } from '../activities/report-run.ts';
 import type { ReconcileAnswer, ReconcileRequest } from '../activities/reconcile-run.ts';
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
@@ -136,6 +137,11 @@ export interface Reader {
   lastActivityAt(sandboxId: SandboxId): Promise<number | null>;
   /** Absolute path of the folder that holds a run's results. */
   resultsLocation(id: RunId): string;
+  /**
+   * A report of the run as text, as it stands now; written nowhere. Absent: a service elsewhere, which has its reports.
+   * @throws ParleyError not_found, plan_invalid, config_invalid where the seal key is not at hand
+   */
+  draw?(id: RunId, form: DrawnForm): Promise<string>;
   close(): Promise<void>;
 }
 

@@ -39,6 +39,11 @@ export interface Shell {
   onInterrupt(listener: (signal: InterruptSignal) => void): () => void;
   /** Runs a program on the same terminal, forwards signals, and resolves with its exit code. */
   runProgram(program: ChildProgram): Promise<number>;
+  /**
+   * Hands an address of a file or a page to the program that opens such here. False when there is none, or when it
+   * refuses; resolves without waiting for it to be closed again.
+   */
+  openAddress(address: string): Promise<boolean>;
   /** Starts this program once more, without this terminal: it outlives this process, and writes into a file. */
   startDetached(options: { readonly args: readonly string[]; readonly logFile: string }): Detached;
 }

@@ -89,7 +89,10 @@ export class RecordLines {
 }
 
 /** Null when the run was never reconciled, or the file is not one that this program wrote. */
-export async function readRecord(world: World, runId: RunId): Promise<ReconciliationRecord | null> {
+export async function readRecord(
+  world: Pick<World, 'results'>,
+  runId: RunId,
+): Promise<ReconciliationRecord | null> {
   const content = await world.results.read({ runId, key: null, name: FILE });
   if (content === null) return null;
   try {

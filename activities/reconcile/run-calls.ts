@@ -22,7 +22,10 @@ export function intervalOf(
 }
 
 /** Page by page: there may be millions, and nobody needs them all at once. */
-export function callPages(world: World, interval: Interval): AsyncIterable<readonly SpendRow[]> {
+export function callPages(
+  world: Pick<World, 'spend'>,
+  interval: Interval,
+): AsyncIterable<readonly SpendRow[]> {
   return pages((page) => world.spend.search(page), interval);
 }
 
@@ -49,14 +52,17 @@ async function* pages<Call extends JoinableCall>(
   }
 }
 
-export async function callsWithin(world: World, interval: Interval): Promise<readonly SpendRow[]> {
+export async function callsWithin(
+  world: Pick<World, 'spend'>,
+  interval: Interval,
+): Promise<readonly SpendRow[]> {
   const calls: SpendRow[] = [];
   for await (const page of callPages(world, interval)) calls.push(...page);
   return calls;
 }
 
 /** What is known to have been lost of an interval. */
-export async function lostWithin(world: World, interval: Interval): Promise<SpendLoss | null> {
+export async function lostWithin(world: Pick<World, 'spend'>, interval: Interval): Promise<SpendLoss | null> {
   return lossWithin(await world.spend.losses(), interval);
 }
 

@@ -19,7 +19,11 @@ export interface Attempt {
 }
 
 /** Every attempt that was begun, in the order of the plan. */
-export function attemptsOf(world: World, runId: RunId, items: readonly RunItemRow[]): readonly Attempt[] {
+export function attemptsOf(
+  world: Pick<World, 'keys'>,
+  runId: RunId,
+  items: readonly RunItemRow[],
+): readonly Attempt[] {
   return items.flatMap(({ key, attempt: last, endedAt }) =>
     Array.from({ length: last }, (_, index) => {
       const attempt = index + 1;

@@ -7,7 +7,7 @@ import type { CollectStep } from '../../core/plan/plan.ts';
 import { CHECK_LOG } from '../check-log.ts';
 import { FINDINGS_FILE } from '../collect/findings.ts';
 import { SCORES_FILE } from '../score-file.ts';
-import type { World } from '../world.ts';
+import type { ReportWorld as World } from './report-world.ts';
 import type { CollectedFile } from '../../report/report-data.ts';
 
 /** Literal names among the globs of one item; more of them are found in the folder. */

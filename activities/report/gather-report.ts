@@ -17,7 +17,7 @@ import { bySession, callsWithin, lostWithin } from '../reconcile/run-calls.ts';
 import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
 import { judgedScores } from '../score-file.ts';
-import type { World } from '../world.ts';
+import type { ReportWorld as World } from './report-world.ts';
 import { collectedFiles } from './collected-files.ts';
 import { addSpend, NO_SPEND, ownSpend } from '../../report/own-spend.ts';
 import { itemTexts } from './item-texts.ts';

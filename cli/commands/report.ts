@@ -1,35 +1,78 @@
 /**
- * `parley report`: write the reports of a run anew.
- * Owns the list of what was written; the reports are not made here.
+ * `parley report`: write the reports of a run anew, or print a summary of it.
+ * Owns the list of what was written; neither is made here.
  */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { lossWords } from '../../core/money/spend-loss.ts';
 import { lossFields } from '../print/reconciliation.ts';
 import { openRecords } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
+import { openRun } from '../open-run.ts';
 import { withHost } from '../with-host.ts';
 
+const SUMMARIES = ['github', 'slack'] as const;
+
 interface ReportOptions {
+  readonly summary?: (typeof SUMMARIES)[number];
   readonly json?: true;
   readonly config?: string;
 }
 
 export function reportCommand({ shell, finish }: CommandContext): Command {
   return new Command('report')
-    .description('Write the reports of a run anew.')
+    .description('Write the reports of a run anew, or print a summary of it.')
     .argument('<run>', 'id of the run')
+    .addOption(
+      new Option(
+        '--summary <form>',
+        'print a summary instead: Markdown for GitHub and GitLab, or a message for Slack',
+      ).choices(SUMMARIES),
+    )
     .addOption(jsonOption())
     .addOption(configOption())
     .addHelpText(
       'after',
-      '\nExit codes: 0 written, 2 there is no such run, 5 another process owns the data directory.',
+      '\nExit codes: 0 written or printed, 2 there is no such run, 5 another process owns the data directory.',
     )
-    .addHelpText('after', examples('parley report first-batch-20261121t043105-9f3c'))
+    .addHelpText(
+      'after',
+      examples(
+        'parley report first-batch-20261121t043105-9f3c',
+        'parley report last --summary github >> "$GITHUB_STEP_SUMMARY"',
+        'parley report last --summary slack | curl --json @- "$SLACK_WEBHOOK_URL"',
+      ),
+    )
     .action(async (id: string, options: ReportOptions) => {
-      finish(await report(shell, id, options));
+      const { summary } = options;
+      finish(
+        summary === undefined
+          ? await report(shell, id, options)
+          : await printSummary(shell, { id, form: summary, options }),
+      );
     });
+}
+
+interface SummaryRequest {
+  readonly id: string;
+  readonly form: (typeof SUMMARIES)[number];
+  readonly options: ReportOptions;
+}
+
+/** Read beside whoever carries the run out. */
+async function printSummary(shell: Shell, { id, form, options }: SummaryRequest): Promise<ExitCode> {
+  const { reader, row } = await openRun(shell, { id, config: options.config });
+  try {
+    if (reader.draw === undefined) throw new Error('Cannot draw the summary: this reader has none');
+    const text = await reader.draw(row.runId, form);
+    if (options.json === true)
+      openRecords(shell.stdout).write({ type: 'summary', run_id: row.runId, form, text });
+    else shell.stdout.write(text);
+    return EXIT.ok;
+  } finally {
+    await reader.close();
+  }
 }
 
 async function report(shell: Shell, id: string, options: ReportOptions): Promise<ExitCode> {

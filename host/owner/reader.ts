@@ -2,8 +2,13 @@
  * Reading beside a running engine, or without one.
  * Owns nothing but the choice of what may be read.
  */
+import { existsSync } from 'node:fs';
+import { ParleyError } from '../../core/parley-error.ts';
 import { placementText } from '../../core/placement/placement-text.ts';
 import { amendedPlanId } from '../../core/run/amend/amended-plan-id.ts';
+import { systemClock } from '../../engine/system-clock.ts';
+import type { SealKey } from '../../store/access/seal-key.ts';
+import { createKeyMinter } from '../../store/spend/key-minter.ts';
 import type { Store } from '../../store/open-store.ts';
 import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -41,5 +46,34 @@ export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, '
     runEvents: (id) => lifecycle.runEvents(id),
     lastActivityAt: (id) => activity.lastActivityAt(id),
     resultsLocation: (id) => results.location(id),
+    draw: async (id, form) => {
+      const { drawReport } = await import('../../activities/draw-report.ts');
+      const sealKey = await sealKeyToRead(config);
+      const { spend } = store;
+      const ports = {
+        records,
+        plans,
+        events,
+        spend,
+        results,
+        vault: store.vault(sealKey),
+        keys: createKeyMinter(sealKey),
+      };
+      return await drawReport({ ...ports, clock: systemClock }, id, form);
+    },
   };
+}
+
+/**
+ * Whoever only reads makes no key: a store of which it is missing belongs to another machine.
+ * @throws ParleyError config_invalid
+ */
+async function sealKeyToRead({ dataDir }: DeploymentConfig): Promise<SealKey> {
+  const { loadSealKey } = await import('../../store/access/seal-key.ts');
+  const [env, file] = [process.env['PARLEY_SEAL_KEY'], placesOf(dataDir).sealKeyFile];
+  if ((env === undefined || env === '') && !existsSync(file))
+    throw new ParleyError('config_invalid', `Cannot draw a report: there is no seal key in "${file}"`, {
+      remedy: 'give it as PARLEY_SEAL_KEY: without it nobody knows which values of secrets to hide',
+    });
+  return loadSealKey({ env, path: file });
 }

@@ -198,6 +198,7 @@ function fakeReader({
     runEvents: () => Promise.resolve(options.runEvents ?? []),
     lastActivityAt: () => Promise.resolve(rows()?.row.createdAt ?? null),
     resultsLocation: (id) => `/results/${id}`,
+    draw: (id, form) => Promise.resolve(`${form} of ${id}\n`),
     close: () => Promise.resolve(void calls.push('close')),
   };
 }

@@ -19,6 +19,8 @@ export interface FakeShell extends Shell {
   readonly programs: ChildProgram[];
   /** Command lines that were started without the terminal. */
   readonly detached: (readonly string[])[];
+  /** Addresses that were handed to a browser. */
+  readonly opened: string[];
   interrupt(signal?: InterruptSignal): void;
 }
 
@@ -31,6 +33,8 @@ export interface FakeShellOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly host?: HostPort;
+  /** False: nothing here opens a page. */
+  readonly hasBrowser?: boolean;
   /** How a detached process ends; it runs on by default. */
   readonly detachedEnds?: Promise<number>;
   /** Size of the terminal that standard error is; none by default. */
@@ -41,6 +45,7 @@ export function fakeShell(options: FakeShellOptions): FakeShell {
   const listeners = new Set<(signal: InterruptSignal) => void>();
   const programs: ChildProgram[] = [];
   const detached: (readonly string[])[] = [];
+  const opened: string[] = [];
   let random = 0;
   return {
     cwd: options.cwd,
@@ -66,6 +71,11 @@ export function fakeShell(options: FakeShellOptions): FakeShell {
     runProgram(program) {
       programs.push(program);
       return Promise.resolve(7);
+    },
+    opened,
+    openAddress(address) {
+      opened.push(address);
+      return Promise.resolve(options.hasBrowser ?? true);
     },
     detached,
     startDetached({ args }) {

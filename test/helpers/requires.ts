@@ -8,6 +8,7 @@ import { appendFileSync } from 'node:fs';
 import { describe, it } from 'vitest';
 import { dockerdMissing } from '../../scripts/docker-daemon.ts';
 import { acpAgentsMissing } from '../../scripts/acp-agents.js';
+import { ciToolsMissing } from '../../scripts/ci-tools.js';
 import { clientGeneratorsMissing } from '../../scripts/client-generators.js';
 import { installedComposeTools } from '../../scripts/compose-tools.js';
 import { installedGitea } from '../../scripts/gitea-tool.js';
@@ -24,6 +25,7 @@ export type Tool =
   | 'docker'
   | 'dockerd'
   | 'acp-agents'
+  | 'ci-tools'
   | 'client-generators'
   | 'compose-local'
   | 'gitea'
@@ -71,6 +73,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   'acp-agents': () => {
     const reason = acpAgentsMissing(process.env);
     return reason && `${reason}; install with "node scripts/acp-agents.js"`;
+  },
+  'ci-tools': () => {
+    const reason = ciToolsMissing(process.env);
+    return reason && `${reason}; install with "node scripts/ci-tools.js"`;
   },
   'client-generators': () => {
     const reason = clientGeneratorsMissing(process.env);

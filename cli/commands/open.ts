@@ -1,0 +1,113 @@
+/**
+ * `parley open`: the report of a run, or its page in the console, in a browser.
+ * Owns which of them it is, and where a report that the job does not ask for is written.
+ */
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Command } from 'commander';
+import { CliError } from '../../host/cli-error.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { reasonOf } from '../../host/job/job-file.ts';
+import { openRecords } from '../../host/records.ts';
+import type { Shell } from '../../host/shell.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { openRun, type OpenedRun } from '../open-run.ts';
+import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
+
+interface OpenOptions extends ServerOptions {
+  readonly print?: true;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+/** As `parley init` and the examples name it. */
+const FILE = 'report.html';
+
+export function openCommand({ shell, finish }: CommandContext): Command {
+  const command = new Command('open')
+    .description('Open the report of a run in a browser; with --server, its page in the console.')
+    .argument('<run>', 'id of the run')
+    .option('--print', 'only print where it is')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', '\nWhere nothing opens a page, as in a CI, where it is is printed all the same.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 opened or printed, 2 there is no such run, or the report cannot be written, 5 the store or the\nservice cannot be reached.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'parley open last',
+        'parley open last --print',
+        'parley open first-batch-20261121t043105-9f3c --server https://parley.example.com',
+      ),
+    )
+    .action(async (id: string, options: OpenOptions) => {
+      finish(await open(shell, id, options));
+    });
+  return addServerOptions(command);
+}
+
+async function open(shell: Shell, id: string, options: OpenOptions): Promise<ExitCode> {
+  const place = await placeOf(shell, id, options);
+  const isOpened = options.print === true ? false : await shell.openAddress(place.address);
+  if (options.json === true)
+    openRecords(shell.stdout).write({
+      type: 'opened',
+      run_id: place.runId,
+      ...place.record,
+      opened: isOpened,
+    });
+  else shell.stdout.write(`${place.shown}\n`);
+  if (!isOpened && options.print !== true)
+    shell.stderr.write('nothing here opens a page; open it yourself\n');
+  return EXIT.ok;
+}
+
+interface Place {
+  readonly runId: string;
+  readonly address: string;
+  readonly shown: string;
+  readonly record: { readonly file: string | null; readonly url: string };
+}
+
+async function placeOf(shell: Shell, id: string, options: OpenOptions): Promise<Place> {
+  const server = serverAddress(shell, options);
+  const opened = await openRun(shell, { id, ...options });
+  try {
+    const { runId } = opened.row;
+    if (server !== null) {
+      const url = `${server.url}/console/runs/${encodeURIComponent(runId)}`;
+      return { runId, address: url, shown: url, record: { file: null, url } };
+    }
+    const file = await reportOf(shell, opened);
+    const url = pathToFileURL(file).href;
+    return { runId, address: url, shown: file, record: { file, url } };
+  } finally {
+    await opened.reader.close();
+  }
+}
+
+/** The one that the run wrote at its end; else as the run stands now. */
+async function reportOf(shell: Shell, { reader, row }: OpenedRun): Promise<string> {
+  const results = reader.resultsLocation(row.runId);
+  const planned = (await reader.plan(row.runId))?.report.find(({ format }) => format === 'html')?.file;
+  const file = path.join(results, planned ?? FILE);
+  if (row.phase === 'finished' && planned !== undefined && existsSync(file)) return file;
+  if (reader.draw === undefined) throw new Error('Cannot draw the report: this reader has none');
+  save({ file, partial: `${file}.${shell.randomHex(8)}.new` }, await reader.draw(row.runId, 'html'));
+  return file;
+}
+
+/** Whole or not at all: a browser may have the one before open. */
+function save({ file, partial }: { readonly file: string; readonly partial: string }, text: string): void {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(partial, text);
+    renameSync(partial, file);
+  } catch (error) {
+    throw new CliError(`Cannot write the report to "${file}": ${reasonOf(error)}`);
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * `parley show`: what came of one conversation of a run, whole; without a key, which conversations there are.
+ * Owns the choice between the two and the list; the story is read and laid out in story/.
+ */
+import { Command } from 'commander';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { itemState } from '../../core/run/run-words.ts';
+import { endedWell } from '../../core/status.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { itemRecord, openRecords, runRecord } from '../../host/records.ts';
+import { calledAs, type Shell } from '../../host/shell.ts';
+import { table } from '../../host/terminal-text.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { nearNames } from '../story/near-names.ts';
+import { openRun, type OpenedRun } from '../open-run.ts';
+import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import { readStory } from '../story/item-story.ts';
+import { storyRecord, storyText } from '../story/story-text.ts';
+
+interface ShowOptions extends ServerOptions {
+  readonly failed?: true;
+  readonly full?: true;
+  readonly json?: true;
+  readonly config?: string;
+}
+
+const REASON_WIDTH = 60;
+
+export function showCommand({ shell, finish }: CommandContext): Command {
+  const command = new Command('show')
+    .description('Show what came of one conversation of a run, or list them.')
+    .argument('<run>', 'id of the run')
+    .argument('[key]', 'key of the conversation (default: a list of all)')
+    .option('--full', 'show prompt, answer and diff to their ends')
+    .option('--failed', 'without a key: only conversations that ended otherwise than well')
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', '\nExit codes: 0 shown, 2 there is no such run or key, 5 the store cannot be read.')
+    .addHelpText(
+      'after',
+      examples(
+        'parley show last',
+        'parley show last --failed',
+        'parley show first-batch-20261121t043105-9f3c esm-entry',
+        'parley show last esm-entry --full | less',
+        'parley show last esm-entry --json | jq -r "select(.type == \\"story\\") | .answer"',
+      ),
+    )
+    .action(async (id: string, key: string | undefined, options: ShowOptions) => {
+      finish(await show(shell, { id, key, options }));
+    });
+  return addServerOptions(command);
+}
+
+interface ShowRequest {
+  readonly id: string;
+  readonly key: string | undefined;
+  readonly options: ShowOptions;
+}
+
+async function show(shell: Shell, { id, key, options }: ShowRequest): Promise<ExitCode> {
+  const opened = await openRun(shell, { id, ...options });
+  try {
+    if (key === undefined) await showList(shell, opened, options);
+    else await showItem(shell, opened, { id, key, options });
+    return EXIT.ok;
+  } finally {
+    await opened.reader.close();
+  }
+}
+
+async function showItem(
+  shell: Shell,
+  { reader, row: run }: OpenedRun,
+  { id, key, options }: ShowRequest & { readonly key: string },
+): Promise<void> {
+  const items = await reader.runItems(run.runId);
+  const row = items.find((item) => item.key === key);
+  if (row === undefined) throw noSuchKey({ id, key }, items);
+  const story = await readStory({ reader, run, row, plan: await reader.plan(run.runId) });
+  const parley = calledAs(shell);
+  if (options.json === true) openRecords(shell.stdout).write(storyRecord(story, { parley }));
+  else shell.stdout.write(storyText(story, { parley, isFull: options.full === true }));
+}
+
+function noSuchKey(
+  { id, key }: { readonly id: string; readonly key: string },
+  items: readonly RunItemRow[],
+): CliError {
+  const near = nearNames(
+    key,
+    items.map((item) => item.key),
+  ).map((name) => `"${name}"`);
+  return new CliError(`Cannot find the conversation "${key}": the run has no such key`, {
+    remedy: near.length === 0 ? `list them with "parley show ${id}"` : `did you mean ${near.join(' or ')}?`,
+  });
+}
+
+async function showList(shell: Shell, { reader, row: run }: OpenedRun, options: ShowOptions): Promise<void> {
+  const items = await reader.runItems(run.runId);
+  const plan = await reader.plan(run.runId);
+  const shown =
+    options.failed === true
+      ? items.filter(({ phase, outcome }) => phase === 'ended' && !endedWell(outcome))
+      : items;
+  if (options.json === true) {
+    const tags = new Map(plan?.items.map((item) => [item.key, item.tags]));
+    const records = openRecords(shell.stdout);
+    records.write(runRecord(run));
+    for (const item of shown) records.write(itemRecord(item, tags.get(item.key)));
+    return;
+  }
+  if (shown.length === 0) {
+    shell.stderr.write(
+      items.length === 0 ? 'the run has no conversations\n' : 'none ended otherwise than well\n',
+    );
+    return;
+  }
+  shell.stdout.write(`${listLines(shown, plan).join('\n')}\n`);
+  shell.stderr.write(`show one of them with: ${calledAs(shell)} show ${run.runId} KEY\n`);
+}
+
+/** All of them: whoever looks for a key pipes the list on. */
+function listLines(items: readonly RunItemRow[], plan: Plan | null): readonly string[] {
+  const models = new Map(plan?.items.map(({ key, model }) => [key, model]));
+  return table(
+    [
+      { title: 'key', widthMax: 200 },
+      { title: 'outcome' },
+      { title: 'model', widthMax: 40 },
+      { title: 'time', side: 'right' },
+      { title: 'cost', side: 'right' },
+      { title: 'reason', widthMax: REASON_WIDTH },
+    ],
+    items.map((item) => [
+      item.key,
+      itemState(item),
+      models.get(item.key) ?? '-',
+      duration(item.admittedAt === null || item.endedAt === null ? null : item.endedAt - item.admittedAt),
+      usd(item.costNanoUsd),
+      (item.detail ?? '').replaceAll(/\s+/g, ' '),
+    ]),
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * A report in a few lines, for places where people read along: a job summary, a comment, a channel.
+ * Owns what is worth a line and in which order; texts are plain, and escaped by whoever lays them out.
+ */
+import { findingWords } from '../../core/run/items/item-evidence.ts';
+import { endedWell, OUTCOMES } from '../../core/status.ts';
+import { counted } from '../../core/text/counted.ts';
+import { duration, usd } from '../../core/text/amounts.ts';
+import type { Tone } from '../document.ts';
+import { moneyVerdict, workVerdict, type Verdict } from '../report-verdict.ts';
+import type { OwnSpend, ReportData, ReportItem } from '../report-data.ts';
+import { cut } from '../report-words.ts';
+import { workMs } from '../work-sections.ts';
+
+export interface SummaryLine {
+  readonly key: string;
+  readonly tone: Tone;
+  /** `check_failed`, or what it is doing. */
+  readonly state: string;
+  /** Why; empty when there is nothing to say. */
+  readonly reason: string;
+  readonly took: string;
+  readonly spent: string;
+  /** Address of a pull request on http or https; null for none. */
+  readonly pullRequest: string | null;
+}
+
+export interface SummaryCheck {
+  readonly key: string;
+  readonly lines: readonly string[];
+}
+
+export interface Summary {
+  readonly job: string;
+  readonly run: string;
+  readonly work: Verdict;
+  /** Null when nobody asked for an account of the money, and when it is well. */
+  readonly money: Verdict | null;
+  /** `12 succeeded`, in the order of the vocabulary. */
+  readonly counts: readonly string[];
+  readonly facts: readonly string[];
+  /** What did not go well first, each group in the order of the plan. */
+  readonly lines: readonly SummaryLine[];
+  /** How many of `lines` did not go well, or have not ended. */
+  readonly trouble: number;
+  readonly checks: readonly SummaryCheck[];
+  /** What results lack. */
+  readonly findings: readonly string[];
+}
+
+const REASON_CHARACTERS_MAX = 300;
+
+export function summaryOf(data: ReportData): Summary {
+  const { run, items } = data;
+  const trouble = items.filter((item) => !isWell(item));
+  const well = items.filter(isWell);
+  const money = moneyVerdict(data);
+  return {
+    job: run.name,
+    run: run.runId,
+    work: workVerdict(data),
+    money: money?.tone === 'bad' ? money : null,
+    counts: OUTCOMES.flatMap((outcome) => {
+      const count = run.ended[outcome] ?? 0;
+      return count === 0 ? [] : [`${count} ${outcome}`];
+    }),
+    facts: factsOf(data),
+    lines: [...trouble, ...well].map(lineOf),
+    trouble: trouble.length,
+    checks: items.flatMap(({ key, check }) => (check.length === 0 ? [] : [{ key, lines: check }])),
+    findings: items.flatMap(({ key, findings }) =>
+      findings.map((finding) => `${key}: ${cut(findingWords(finding), REASON_CHARACTERS_MAX)}`),
+    ),
+  };
+}
+
+function isWell({ row }: ReportItem): boolean {
+  return row?.phase === 'ended' && endedWell(row.outcome);
+}
+
+function factsOf({ run, spend, writtenAt }: ReportData): readonly string[] {
+  const unpriced = spend.unpriced === 0 ? '' : ` and ${counted(spend.unpriced, 'call')} without a price`;
+  return [
+    counted(run.total, 'conversation'),
+    `${usd(spend.nanoUsd)}${unpriced}`,
+    run.endedAt === null
+      ? `not ended, after ${duration(writtenAt - run.createdAt)}`
+      : duration(run.endedAt - run.createdAt),
+  ];
+}
+
+function lineOf(item: ReportItem): SummaryLine {
+  const { key, row, spend, delivery } = item;
+  return {
+    key,
+    tone: isWell(item) ? 'good' : row?.phase === 'ended' ? 'bad' : 'plain',
+    state: stateOf(item),
+    reason: cut(row?.detail ?? '', REASON_CHARACTERS_MAX),
+    took: duration(workMs(row)),
+    spent: spentOf(spend),
+    pullRequest: webAddress(delivery?.pullRequest ?? null),
+  };
+}
+
+/** What has no price is named, and is never 0. */
+function spentOf({ calls, unpriced, nanoUsd }: OwnSpend): string {
+  if (unpriced === 0) return usd(nanoUsd);
+  return unpriced === calls ? `${unpriced} unpriced` : `${usd(nanoUsd)} + ${unpriced} unpriced`;
+}
+
+function stateOf({ row }: ReportItem): string {
+  if (row === null) return 'waiting';
+  if (row.phase !== 'ended') return row.phase;
+  const outcome = row.outcome ?? 'ended';
+  return row.failureClass === null || row.failureClass === outcome
+    ? outcome
+    : `${outcome} (${row.failureClass})`;
+}
+
+/** A code host wrote it: whatever is no address of the web is not made a link. */
+function webAddress(text: string | null): string | null {
+  if (text === null || !URL.canParse(text)) return null;
+  const { protocol, href, username } = new URL(text);
+  return (protocol === 'https:' || protocol === 'http:') && username === '' ? href : null;
+}
