@@ -30,7 +30,8 @@ export function billOfMaterials(folder) {
 function bundledIn(folder) {
   return Object.entries(BUNDLED).flatMap(([name, pattern]) => {
     const file = path.join(folder, name);
-    if (!existsSync(file)) throw new Error(`Cannot write the bill of materials: ${name} is not in the package`);
+    if (!existsSync(file))
+      throw new Error(`Cannot write the bill of materials: ${name} is not in the package`);
     return [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, called, version, licence]) => ({
       'bom-ref': `bundled:${called}@${version}`,
       type: 'library',

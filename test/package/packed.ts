@@ -34,7 +34,9 @@ async function pack(): Promise<string> {
 function contentsOfTree(): string {
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX });
-  const hash = createHash('sha256').update(git('rev-parse', 'HEAD')).update(git('diff', 'HEAD', '--binary'));
+  const hash = createHash('sha256')
+    .update(git('rev-parse', 'HEAD'))
+    .update(git('diff', 'HEAD', '--binary'));
   const others = git('ls-files', '--others', '--exclude-standard', '-z').split('\0').filter(Boolean);
   for (const name of others) hash.update(name).update(readFileSync(path.join(ROOT, name)));
   return hash.digest('hex').slice(0, 16);
