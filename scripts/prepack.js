@@ -47,9 +47,9 @@ const strict = [
 const modern = ['--allowImportingTsExtensions', '--exactOptionalPropertyTypes', '--ignoreConfig'];
 const code = await runNode(['node_modules/typescript/bin/tsc', ...options, ...strict, ...modern, ...TYPED]);
 if (code !== 0) process.exit(code);
-const git = spawnSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' });
+const git = spawnSync('git', ['log', '-1', '--format=%H %cI'], { cwd: ROOT, encoding: 'utf8' });
 const changed = spawnSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' });
-const commit = git.status === 0 ? git.stdout.trim() : null;
-const release = { commit, isChanged: commit !== null && changed.stdout.trim() !== '', build };
+const [commit, date] = git.status === 0 ? git.stdout.trim().split(' ') : [null, null];
+const release = { commit, date, isChanged: commit !== null && changed.stdout.trim() !== '', build };
 writeFileSync(path.join(ROOT, 'dist', 'release.json'), `${JSON.stringify(release)}\n`);
 copyFileSync(path.join(ROOT, 'package-lock.json'), path.join(ROOT, 'npm-shrinkwrap.json'));

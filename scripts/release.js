@@ -1,29 +1,108 @@
 /**
- * `npm run release`: the package, its bill of materials and their hashes, in dist/release/, ready to be published.
- * Refuses a tree with changes, because the package says which commit it was made of. Publishing is for a person or a
- * workflow with the right to it: `npm publish --provenance dist/release/parley-VERSION.tgz`.
+ * `npm run release`: the package, its bill of materials and their hashes, in dist/release/.
+ * With `--name @SCOPE/parley` the package can be published, under a name that its publisher owns: `parley` itself is
+ * another project's at npm, and is therefore private here. `--repository URL` is where a provenance statement says that
+ * it was made. The publication is rehearsed, and is for a workflow with the right to it. `--from FILE` takes a package
+ * that is packed already.
+ * Refuses a tree with changes, because the package says which commit it was made of; `--rehearse` lets that pass.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { billOfMaterials } from './bill-of-materials.js';
 import { ROOT } from './setup.js';
 
-const OUT = path.join(ROOT, 'dist', 'release');
-const said = (command, args) =>
-  execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 64 * 1024 ** 2 });
+/** What CHANGELOG.md must have for a version, so that a reader knows what is in a package. */
+const HEADING = (version) => `\n## ${version}`;
+/** A package is public, and says where it was made. */
+const PUBLISHING = { access: 'public', provenance: true };
+const OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
 
-if (said('git', ['status', '--porcelain']) !== '') {
-  process.stderr.write('Cannot make a release: the tree has changes; commit or stash them\n');
+const options = {
+  name: { type: 'string' },
+  repository: { type: 'string' },
+  from: { type: 'string' },
+  out: { type: 'string' },
+  rehearse: { type: 'boolean', default: false },
+};
+const { values: asked } = parseArgs({ options });
+const OUT = path.resolve(ROOT, asked.out ?? 'dist/release');
+
+function said(command, args, cwd = ROOT) {
+  return execFileSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: OUTPUT_BYTES_MAX,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+function refuse(sentence) {
+  process.stderr.write(`Cannot make a release: ${sentence}\n`);
   process.exit(2);
 }
+
+function checkTree() {
+  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  if (!readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8').includes(HEADING(version)))
+    refuse(`CHANGELOG.md has no heading "${HEADING(version).trim()}"`);
+  if (!asked.rehearse && said('git', ['status', '--porcelain']) !== '')
+    refuse('the tree has changes; commit or stash them');
+}
+
+/** The same package under a name that somebody owns; `folder` holds it, unpacked. */
+function rename(folder, { name, repository }) {
+  for (const file of ['package.json', 'npm-shrinkwrap.json']) {
+    const manifest = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));
+    manifest.name = name;
+    if (file === 'package.json') {
+      delete manifest.private;
+      manifest.publishConfig = PUBLISHING;
+      if (repository !== undefined) manifest.repository = { type: 'git', url: repository };
+    } else manifest.packages[''].name = name;
+    writeFileSync(path.join(folder, file), `${JSON.stringify(manifest, null, 2)}\n`);
+  }
+}
+
+function pack(cwd, to, ...args) {
+  const name = said('npm', ['pack', '--silent', '--pack-destination', to, ...args], cwd).trim();
+  return path.join(to, name.split('\n').at(-1));
+}
+
+checkTree();
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(OUT, { recursive: true });
-said('npm', ['pack', '--silent', '--pack-destination', OUT]);
-writeFileSync(
-  path.join(OUT, 'sbom.cdx.json'),
-  said('npm', ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--package-lock-only']),
-);
+const aside = mkdtempSync(path.join(os.tmpdir(), 'parley-release-'));
+try {
+  let tarball = asked.from === undefined ? pack(ROOT, OUT) : path.join(OUT, path.basename(asked.from));
+  if (asked.from !== undefined) copyFileSync(asked.from, tarball);
+  said('tar', ['xzf', tarball, '-C', aside]);
+  const folder = path.join(aside, 'parley');
+  renameSync(path.join(aside, 'package'), folder);
+  if (asked.name !== undefined) {
+    rename(folder, asked);
+    rmSync(tarball);
+    tarball = pack(folder, OUT, '--ignore-scripts');
+  }
+  writeFileSync(path.join(OUT, 'sbom.cdx.json'), billOfMaterials(folder));
+  if (asked.name === undefined)
+    process.stderr.write('Not to be published: that takes --name @SCOPE/parley, a name that you own\n');
+  else said('npm', ['publish', '--dry-run', '--silent', tarball], aside);
+} finally {
+  rmSync(aside, { recursive: true, force: true });
+}
 const hashes = readdirSync(OUT).map((file) => {
   const hash = createHash('sha256')
     .update(readFileSync(path.join(OUT, file)))

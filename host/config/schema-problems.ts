@@ -86,6 +86,9 @@ function wordFormat(key: PropertyKey | undefined, name: string): Wording {
 const FORM_DEFAULT = 'use lower-case letters and digits';
 
 const FORMS: Readonly<Record<string, string>> = {
+  image: 'name it by its digest, as NAME@sha256:DIGITS: a tag may become another image at any time',
+  service: 'write the name of a host, or its address',
+  listen: 'write the name of a host, or its address',
   address: 'write HOST:PORT, such as 127.0.0.1:7233',
   metrics: 'write a port, or an address and a port such as 127.0.0.1:9464',
   deployment: 'use letters, digits, "-" and "_"',

@@ -19,6 +19,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../cli/parley-program.ts';
 import { expectTutorial } from '../e2e/typed-tutorial.ts';
 import { describeWith } from '../helpers/requires.ts';
+import { expectTyped, typeReadme } from './typed-readme.ts';
 import { removeDir, tempDir } from '../helpers/temp-dir.ts';
 
 const run = promisify(execFile);
@@ -67,6 +68,17 @@ describeWith('registry', 'the package', () => {
     await expectTutorial(tempDir(), program);
   });
 
+  it('is typed as the first page stands, in a folder without a checkout', async () => {
+    expectTyped(await typeReadme(tempDir(), tempDir(), packed));
+  });
+
+  it('is run by npx from a folder without a checkout', async () => {
+    const { stdout } = await run('npx', ['--yes', '--package', packed, 'parley', '--version'], {
+      cwd: tempDir(),
+    });
+    expect(stdout).toContain('commit ');
+  });
+
   it('plays what the first page shows', async () => {
     const cwd = path.dirname(path.dirname(program));
     for (const args of [
@@ -76,6 +88,27 @@ describeWith('registry', 'the package', () => {
       ['test', 'examples/policy-tests'],
     ])
       await run(process.execPath, [program, ...args], { cwd });
+  });
+
+  it.each([
+    ['docker', 'dockerode'],
+    ['kubernetes', '@kubernetes/client-node'],
+  ])('names the package of sandboxes in %s that it does without', async (kind, name) => {
+    const cwd = tempDir();
+    await run(process.execPath, [program, 'init'], { cwd });
+    const file = path.join(cwd, 'parley.yaml');
+    const image = `parley@sha256:${'a'.repeat(64)}`;
+    const runtime = `runtime: { kind: ${kind}, ${kind}: { image: '${image}' } }`;
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/^runtime: .*$/m, runtime));
+    const gateway = {
+      PARLEY_GATEWAY_URL: 'http://127.0.0.1:9/v1',
+      PARLEY_GATEWAY_KEY: 'k',
+      PARLEY_MODEL: 'm',
+    };
+    const asked = run(process.execPath, [program, 'doctor'], { cwd, env: { ...process.env, ...gateway } });
+    const { stdout } = (await asked.catch((error: unknown) => error)) as { readonly stdout: string };
+    expect(stdout).toContain(`the package "${name}" is not installed`);
+    expect(stdout).toContain(`npm install --global ${name}@`);
   });
 
   it('names the packages of an engine that it does without', async () => {
