@@ -10,7 +10,7 @@ import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
 /** Lists that wait to be taken: enough for the reader never to stand still, little beside the memory. */
-export const BATCHES_AHEAD_MAX = 128;
+export const BATCHES_AHEAD_MAX = 64;
 
 export interface ReaderData {
   readonly path: string;
@@ -29,7 +29,11 @@ export type ReaderSaying =
 
 /** `program` is export-reader.ts, built. @throws ParleyError export_invalid, as streamExportFile */
 export async function* threadedRows(program: string, data: ReaderData): AsyncIterable<readonly GatewayRow[]> {
-  const thread = new Worker(program, { workerData: data, execArgv: [] });
+  const thread = new Worker(program, {
+    workerData: data,
+    execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  });
   const said: ReaderSaying[] = [];
   let failure: Error | null = null;
   let wake = (): void => undefined;
