@@ -1,3 +1,4 @@
+/** A long export on a thread of its own: the same rows and the same refusals as on this one. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
