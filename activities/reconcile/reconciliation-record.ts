@@ -88,7 +88,7 @@ export class RecordLines {
   }
 }
 
-/** The verdict as JSON, its end left open. Nearly all are assigned, and V8 takes twice as long for an object of them. */
+/** The verdict as JSON, its end left open. Nearly all are assigned, and need no general writer. */
 function membersOf(verdict: RowVerdict): string {
   if (verdict.kind !== 'assigned') return JSON.stringify(verdict).slice(0, -1);
   const { kind, position, cost, isDuplicate, by, conversationId, isLate } = verdict;

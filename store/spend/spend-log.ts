@@ -162,7 +162,7 @@ async function page(connection: StoreConnection, query: SpendQuery): Promise<rea
 
 async function joinable(connection: StoreConnection, query: CallPage): Promise<readonly JoinableCall[]> {
   const limit = limitOf(query);
-  // One text for each column of a page: a value for each column of each row is four times the work, and there may be
+  // One text for each column of a page: a text for each call is half as much work again, and there may be
   // millions of calls. A page that is cut from an ordered query keeps its order in a list of its values.
   const list = sql.raw(connection.dialect === 'sqlite' ? 'json_group_array' : 'json_agg');
   const [lists] = await connection.read('read calls', (db) =>
