@@ -132,22 +132,27 @@ async function account(
   // Before our own calls are read: whatever is billed was recorded when it was sent.
   const bill = rules.rows.from === 'gateway' ? await readBill(world, interval) : null;
   const reconcileRules = rulesOf(world, question, { conversations, bill });
+  const rows = begun(
+    billedRows(world, {
+      source: rules.rows,
+      interval,
+      bill,
+      conversationIds: new Set(conversations.map(({ conversationId }) => conversationId)),
+      ...(request.reading === undefined ? {} : { reading: request.reading }),
+    }),
+  );
   const reconciler = await withCalls(world, { interval, bill, rules: reconcileRules }, () => {
     return new Reconciler(reconcileRules, (verdict, row) => {
       lines.add(verdict, row);
       sizes.add(verdict);
     });
-  });
-  const rows = billedRows(world, {
-    source: rules.rows,
-    interval,
-    bill,
-    conversationIds: new Set(conversations.map(({ conversationId }) => conversationId)),
-    ...(request.reading === undefined ? {} : { reading: request.reading }),
+  }).catch(async (error: unknown) => {
+    await rows.end();
+    throw error;
   });
   const heads: ReconciliationHead[] = [];
   async function* chunks(): AsyncIterable<Uint8Array> {
-    for await (const list of rows) {
+    for await (const list of rows.all()) {
       for (const row of list) reconciler.addRow(row);
       yield* lines.take();
     }
@@ -163,6 +168,23 @@ async function account(
   if (head === undefined)
     throw new ParleyError('collect_failed', 'Cannot write reconciliation.json: its content was not taken');
   return { head, sizes };
+}
+
+/** Begins to read at once, so that a long export is read on its thread while calls are read here. */
+function begun<Item>(items: AsyncIterable<Item>) {
+  const iterator = items[Symbol.asyncIterator]();
+  const first = iterator.next();
+  // Whoever goes through all of them is told.
+  first.catch(() => undefined);
+  const end = async (): Promise<void> => void (await iterator.return?.());
+  async function* all(): AsyncIterable<Item> {
+    try {
+      for (let next = await first; next.done !== true; next = await iterator.next()) yield next.value;
+    } finally {
+      await end();
+    }
+  }
+  return { all, end };
 }
 
 /** All calls of the interval in a new reconciler; again from the beginning as long as one in flight may be on the bill. */

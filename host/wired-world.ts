@@ -27,7 +27,7 @@ import { createWebhookSender } from '../clients/send-webhook.ts';
 import type { SealKey } from '../store/access/seal-key.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import { lateWarmMeter, measuredPlacement, measuredWarmPool } from './sandboxes/measured-warm-pool.ts';
-import type { Places } from './sandboxes/places.ts';
+import { builtProgram, type Places } from './sandboxes/places.ts';
 import { runtimeOf } from './sandboxes/runtime-of.ts';
 import { createSecretSource } from './secret-source.ts';
 import { settledSpend, type SettledSpend } from './proxy/settled-spend.ts';
@@ -80,7 +80,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     vault,
     blobs: createBlobDirectory(places.blobs),
     results: createResultsDirectory(config.resultsDir, places.resultsNotes),
-    gatewayExport: createGatewayExport(config.gatewayExport),
+    gatewayExport: createGatewayExport(config.gatewayExport, builtProgram('export-reader.js')),
     secrets: createSecretSource(env, vault),
     keys: createKeyMinter(parts.sealKey),
     notifier: parts.notifier,

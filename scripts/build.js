@@ -32,6 +32,7 @@ const HOST_PROGRAMS = {
   testing: 'testing/index.ts',
   'testing-vitest': 'testing/vitest.ts',
   'time-skipping': 'testing/temporal/main.ts',
+  'export-reader': 'clients/gateway/export-reader.ts',
 };
 /** Programs of a sandbox. CommonJS in one file: they are bound into a place without node_modules. */
 const INSIDE_PROGRAMS = {

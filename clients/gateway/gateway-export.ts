@@ -2,15 +2,17 @@
  * Reading the external gateway's export: over HTTP, or from a file that somebody saved.
  * Owns address, key and bounds; rows are normalised in export-rows.ts.
  */
+import { stat } from 'node:fs/promises';
 import { request } from 'undici';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { GatewayRow } from '../../core/money/spend.ts';
-import type { GatewayExport } from '../../ports/gateway-export.ts';
+import type { ExportReading, GatewayExport } from '../../ports/gateway-export.ts';
 import { ACCEPT_CODING, decodedBody, readyCodings, type CodedBody } from './content-coding.ts';
 import { streamExportFile } from './export-file.ts';
+import { threadedRows } from './export-thread.ts';
 import { parseExport, type ExportFormat } from './export-rows.ts';
 import { gatewayDispatcher } from './gateway-connection.ts';
-import { EXPORT_BYTES_MAX } from './limits.ts';
+import { EXPORT_BYTES_MAX, THREAD_BYTES_MIN } from './limits.ts';
 
 export interface GatewayExportOptions {
   readonly url: string;
@@ -23,12 +25,36 @@ const EXPORT_TIMEOUT_MS = 120_000;
 /** Of a gateway's refusal, as much as a person reads. */
 const REFUSAL_CHARACTERS_MAX = 300;
 
-/** Null where no export is configured: then only files can be read. */
-export function createGatewayExport(options: GatewayExportOptions | null): GatewayExport {
+/**
+ * `options` are null where no export is configured: then only files can be read. `reader` is the program that reads
+ * long files on a thread; without it they are read on this one.
+ */
+export function createGatewayExport(
+  options: GatewayExportOptions | null,
+  reader: string | null = null,
+): GatewayExport {
   return {
     rows: (interval) => fetchRows(options, interval),
-    fileRows: streamExportFile,
+    fileRows: (path, reading) => fileRows(path, reading, reader),
   };
+}
+
+async function* fileRows(
+  path: string,
+  reading: ExportReading = {},
+  reader: string | null,
+): AsyncIterable<readonly GatewayRow[]> {
+  const isLong = !/\.json$/i.test(path) && (await bytesOf(path)) >= THREAD_BYTES_MIN;
+  if (reader !== null && isLong) yield* threadedRows(reader, { path, reading });
+  else yield* streamExportFile(path, reading);
+}
+
+/** 0 for a file that cannot be looked at: whoever reads it says why. */
+async function bytesOf(path: string): Promise<number> {
+  return await stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 async function fetchRows(

@@ -71,6 +71,7 @@ export function placesOf(dataDir: string): Places {
 export type BuiltProgram =
   | 'agent-openhands.cjs'
   | 'agent-server.cjs'
+  | 'export-reader.js'
   | 'failure-converter.cjs'
   | 'sandbox-init.cjs'
   | 'scripted-gateway.js'

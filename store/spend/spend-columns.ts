@@ -56,32 +56,44 @@ export const JOINABLE_COLUMNS = [
 
 type JoinableColumns = Pick<Selectable<SpendTable>, (typeof JOINABLE_COLUMNS)[number]>;
 
-/** The values of JOINABLE_COLUMNS in their order, as the database writes them into one JSON text. */
-export function joinableFromJson(text: string): JoinableCall {
-  const values = JSON.parse(text) as JoinableValues;
-  const [call_id, state, started_at, ended_at, model_name, upstream_model, http_status, ...rest] = values;
-  const [response_id, session_id, user, team, prompt_tokens, completion_tokens] = rest;
-  return joinableCall({
-    call_id,
-    state,
-    started_at,
-    ended_at,
-    model_name,
-    upstream_model,
-    http_status,
-    response_id,
-    session_id,
-    user,
-    team,
-    prompt_tokens,
-    completion_tokens,
-  });
+/** Of a page of calls one JSON list for each column; a database may say null of a page without rows. */
+export function joinableCalls(
+  lists: Readonly<Record<keyof JoinableColumns, string | null>>,
+): readonly JoinableCall[] {
+  const valuesOf = <Column extends keyof JoinableColumns>(column: Column) =>
+    JSON.parse(lists[column] ?? '[]') as readonly JoinableColumns[Column][];
+  const at = {
+    state: valuesOf('state'),
+    started_at: valuesOf('started_at'),
+    ended_at: valuesOf('ended_at'),
+    model_name: valuesOf('model_name'),
+    upstream_model: valuesOf('upstream_model'),
+    http_status: valuesOf('http_status'),
+    response_id: valuesOf('response_id'),
+    session_id: valuesOf('session_id'),
+    user: valuesOf('user'),
+    team: valuesOf('team'),
+    prompt_tokens: valuesOf('prompt_tokens'),
+    completion_tokens: valuesOf('completion_tokens'),
+  };
+  return valuesOf('call_id').map((call_id, place) =>
+    joinableCall({
+      call_id,
+      state: at.state[place] ?? '',
+      started_at: at.started_at[place] ?? 0,
+      ended_at: at.ended_at[place] ?? null,
+      model_name: at.model_name[place] ?? '',
+      upstream_model: at.upstream_model[place] ?? '',
+      http_status: at.http_status[place] ?? null,
+      response_id: at.response_id[place] ?? null,
+      session_id: at.session_id[place] ?? null,
+      user: at.user[place] ?? null,
+      team: at.team[place] ?? null,
+      prompt_tokens: at.prompt_tokens[place] ?? null,
+      completion_tokens: at.completion_tokens[place] ?? null,
+    }),
+  );
 }
-
-type ValuesOf<Columns extends readonly (keyof JoinableColumns)[]> = {
-  readonly [Place in keyof Columns]: JoinableColumns[Columns[Place]];
-};
-type JoinableValues = ValuesOf<typeof JOINABLE_COLUMNS>;
 
 function joinableCall(row: JoinableColumns): JoinableCall {
   const call = {

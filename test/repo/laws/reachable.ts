@@ -10,6 +10,8 @@ const ENTRIES: readonly RegExp[] = [
   /^agent\/openhands\/main\.ts$/,
   /^web\/main\.tsx$/,
   /^runtimes\/process\/inside\/(init|write-compiled)\.ts$/,
+  // A thread of whoever reads a long export.
+  /^clients\/gateway\/export-reader\.ts$/,
   /^runtimes\/kubernetes\/reader\/main\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,
   // Bundled by the bench into the sandboxes that it starts.

@@ -1,0 +1,70 @@
+/**
+ * Reading a long export on a thread of its own: half of reconciliation is reading the rows, and the other half is not.
+ * Owns the thread, from the first row that is asked for until the last was given or nobody wants more.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ErrorCode } from '../../core/error-catalogue.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { GatewayRow } from '../../core/money/spend.ts';
+import type { ExportReading } from '../../ports/gateway-export.ts';
+import { unpackRows, type RowBatch } from './row-batch.ts';
+
+/** Lists that wait to be taken: enough for the reader never to stand still, little beside the memory. */
+export const BATCHES_AHEAD_MAX = 64;
+
+export interface ReaderData {
+  readonly path: string;
+  readonly reading: ExportReading;
+}
+
+export type ReaderSaying =
+  | { readonly said: 'rows'; readonly batch: RowBatch }
+  | { readonly said: 'end' }
+  | {
+      readonly said: 'error';
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly details: ParleyError['details'];
+    };
+
+/** `program` is export-reader.ts, built. @throws ParleyError export_invalid, as streamExportFile */
+export async function* threadedRows(program: string, data: ReaderData): AsyncIterable<readonly GatewayRow[]> {
+  const thread = new Worker(program, {
+    workerData: data,
+    execArgv: [],
+    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+  });
+  const said: ReaderSaying[] = [];
+  let failure: Error | null = null;
+  let wake = (): void => undefined;
+  thread.on('message', (saying: ReaderSaying) => {
+    said.push(saying);
+    wake();
+  });
+  const fail = (error: Error): void => {
+    failure ??= error;
+    wake();
+  };
+  thread.on('error', fail);
+  thread.on('exit', () => fail(new Error('Cannot read the export: its thread has ended')));
+  try {
+    for (;;) {
+      const saying = said.shift();
+      if (saying === undefined) {
+        if (failure !== null) throw failure as Error;
+        await new Promise<void>((resolve) => (wake = resolve));
+        continue;
+      }
+      if (saying.said === 'end') return;
+      if (saying.said === 'error') throw errorOf(saying);
+      thread.postMessage('taken');
+      yield unpackRows(saying.batch);
+    }
+  } finally {
+    await thread.terminate();
+  }
+}
+
+function errorOf({ code, message, details }: Extract<ReaderSaying, { said: 'error' }>): ParleyError {
+  return new ParleyError(code, message, { details });
+}
