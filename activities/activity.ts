@@ -28,7 +28,7 @@ export interface Activity<Type extends ActivityCommandType = ActivityCommandType
 }
 
 /** What one look of a watch found: its answer, or when to look again and what to remember until then. */
-export type Look =
+export type PollResult =
   | { readonly kind: 'over'; readonly event: MachineEvent | null }
   | { readonly kind: 'again'; readonly at: number; readonly memory: Json };
 
@@ -38,7 +38,7 @@ export type Look =
  */
 export interface WatchActivity<Type extends WatchCommandType = WatchCommandType> extends Activity<Type> {
   /** `memory` null: the first look. */
-  look(command: CommandOf<Type>, memory: Json): Promise<Look>;
+  poll(command: CommandOf<Type>, memory: Json): Promise<PollResult>;
 }
 
 type ActivityOf<Type extends ActivityCommandType> = Type extends WatchCommandType

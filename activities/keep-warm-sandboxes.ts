@@ -7,7 +7,7 @@ import type { SandboxId } from '../core/ids.ts';
 import { START_TIMEOUT_MS } from '../core/limits.ts';
 import {
   warmSteps,
-  type WarmPoolWish,
+  type WarmPoolTarget,
   type WarmPresence,
   type WarmReason,
   type WarmSandbox,
@@ -24,7 +24,7 @@ export interface WarmMemory {
   /** True after a boot that failed, until its pause is over. */
   readonly isBackingOff: boolean;
   /** Whether the runtime is asked about those that are ready. */
-  readonly looks: boolean;
+  readonly polls: boolean;
 }
 
 export interface WarmRound {
@@ -37,7 +37,7 @@ export interface WarmRound {
   readonly problems: readonly string[];
 }
 
-const NO_POOL: WarmPoolWish = { size: 0, maxAgeMs: 0, spec: '' };
+const NO_POOL: WarmPoolTarget = { size: 0, maxAgeMs: 0, spec: '' };
 
 /** Never throws. `newId` makes an id that nobody else makes. */
 export async function keepWarm(
@@ -55,8 +55,8 @@ export async function keepWarm(
     isAtRest = wish.size === 0 && held.length === 0;
     const now = world.clock.now();
     const steps = warmSteps({
-      ...{ wish, held, now, booting: memory.booting, isBackingOff: memory.isBackingOff },
-      presences: memory.looks ? await presencesOf(world, held) : new Map(),
+      ...{ directive: wish, held, now, booting: memory.booting, isBackingOff: memory.isBackingOff },
+      presences: memory.polls ? await presencesOf(world, held) : new Map(),
     });
     const leaving = [...steps.remove];
     for (const { sandboxId, reason } of steps.giveUp) {

@@ -3,7 +3,7 @@
  * Owns what `capacity.on_full: pause_longest_idle` does; a sandbox with a working agent is never paused to make room.
  */
 import type { UserId } from '../core/ids.ts';
-import { describeWait, lookForRoomMs, type TakenSlots } from '../core/placement/line.ts';
+import { describeWait, pollForRoomMs, type TakenSlots } from '../core/placement/line.ts';
 import type { World } from './world.ts';
 
 interface Waiting {
@@ -30,5 +30,5 @@ export async function tellWait(world: World, { userId, commandId, slots }: Waiti
       event: { type: 'pauseRequested', requestId, reason: 'capacity' },
     });
   }
-  return { detail, lookAgainMs: lookForRoomMs(slots.position) };
+  return { detail, lookAgainMs: pollForRoomMs(slots.position) };
 }

@@ -2,7 +2,7 @@
  * openAgent: opens the agent's conversation, or arms the one that exists with this incarnation's keys (D15).
  * Owns what the agent gets to know: a virtual proxy key of its own conversation, never the gateway's (D19).
  */
-import type { ConversationBirth } from '../core/conversation/state.ts';
+import type { ConversationSpec } from '../core/conversation/state.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { asksBeforeActing, type PlanAgent } from '../core/plan/plan-agent.ts';
 import { BRIEF, type Activity } from './activity.ts';
@@ -57,7 +57,7 @@ export const openAgent = (world: World): Activity<'openAgent'> => ({
 });
 
 /** A compiled job is refused before; the deployment may have the agent, and a caller the policy. @throws ParleyError */
-function requireAsking(agent: PlanAgent | null, confirmation: ConversationBirth['confirmation']): void {
+function requireAsking(agent: PlanAgent | null, confirmation: ConversationSpec['confirmation']): void {
   if (agent === null || confirmation === 'never' || asksBeforeActing(agent)) return;
   throw new ParleyError(
     'invalid_request',

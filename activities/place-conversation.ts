@@ -66,7 +66,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
     return { type: 'placementRefused', commandId, code, reason, ...left };
   }
   const { limits } = world.deployment;
-  const birth = outcome.created
+  const spec = outcome.created
     ? {
         sandboxId: outcome.sandboxId,
         userId,
@@ -76,7 +76,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
       }
     : null;
   const spilled = outcome.decision.pool?.spilled === true ? { spilled: true as const } : {};
-  return { type: 'placed', commandId, sandboxId: outcome.sandboxId, birth, ...left, ...spilled };
+  return { type: 'placed', commandId, sandboxId: outcome.sandboxId, spec, ...left, ...spilled };
 }
 
 /** An explicit choice, and one that only leaves, have no use for a new sandbox: they name no warm one. */

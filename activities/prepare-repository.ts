@@ -185,13 +185,13 @@ function fetchSubmodules(aside: string, addresses: readonly string[]): readonly 
 function checkOut(aside: string, ref: string): readonly string[] {
   const git = `git -C ${aside}`;
   const names = [...(isCommitId(ref) ? [] : [`refs/tags/${ref}`, `refs/remotes/origin/${ref}`]), ref];
-  const look = names.map(
+  const poll = names.map(
     (name) => `${git} rev-parse --quiet --verify --end-of-options ${quoted(`${name}^{commit}`)}`,
   );
   const fetched = `{ ${git} fetch --quiet origin ${quoted(ref)} 1>&2 && ${git} rev-parse --quiet --verify FETCH_HEAD; }`;
   const missing = `{ echo ${quoted(`there is no tag and no commit "${ref}"`)} >&2; exit 1; }`;
   return [
-    `at=$(${[...look, ...(isCommitId(ref) ? [fetched] : [])].join(' || ')}) || ${missing}`,
+    `at=$(${[...poll, ...(isCommitId(ref) ? [fetched] : [])].join(' || ')}) || ${missing}`,
     `${git} checkout --quiet --detach "$at" 1>&2`,
   ];
 }

@@ -3,7 +3,7 @@
  * Owns the sealing of its secrets; values go into the vault and nowhere else (D20).
  */
 import type { CommandOf } from '../core/machine/command.ts';
-import type { ConversationBirth } from '../core/conversation/state.ts';
+import type { ConversationSpec } from '../core/conversation/state.ts';
 import {
   addressOfCommand,
   sandboxId,
@@ -52,7 +52,7 @@ export const startConversation = (world: World): Activity<'startConversation'> =
       to: { machine: 'conversation', id: conversationId },
       event: {
         type: 'started',
-        birth: birthOf(world, plan, command, {
+        spec: specOf(world, plan, command, {
           ...{ item, conversationId, observability },
           userId: (await world.records.run(command.runId))?.userId ?? LOCAL_USER,
         }),
@@ -128,7 +128,7 @@ function observabilityOf({ key, observability }: PlanItem): Observability | null
   throw new ParleyError('plan_invalid', `Cannot start "${key}": ${said}`);
 }
 
-interface BirthOfItem {
+interface ItemContext {
   /** Whose the run is. */
   readonly userId: UserId;
   readonly item: PlanItem;
@@ -136,12 +136,12 @@ interface BirthOfItem {
   readonly observability: Observability | null;
 }
 
-function birthOf(
+function specOf(
   world: World,
   plan: Plan,
   command: Start,
-  { userId: owner, item, conversationId, observability }: BirthOfItem,
-): ConversationBirth {
+  { userId: owner, item, conversationId, observability }: ItemContext,
+): ConversationSpec {
   const { deployment, keys } = world;
   const pool = poolPlacement(plan, item, command.runId);
   return {

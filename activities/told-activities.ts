@@ -9,7 +9,7 @@ import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/machine/resource.ts';
 import { waitBeforeRetry } from '../core/machine/retry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TroubleKey, Troubles } from '../ports/troubles.ts';
-import type { Activities, Activity, Look, WatchActivity } from './activity.ts';
+import type { Activities, Activity, PollResult, WatchActivity } from './activity.ts';
 import { watch } from './watch.ts';
 
 export interface ToldBy {
@@ -52,9 +52,9 @@ function told(activity: Activity, teller: Teller): Activity {
 
 /** A watch goes on after a look that failed: its looks are told, one by one. */
 function toldWatch(activity: WatchActivity, teller: Teller): Activity {
-  const look: WatchActivity['look'] = async (command, memory): Promise<Look> => {
+  const poll: WatchActivity['poll'] = async (command, memory): Promise<PollResult> => {
     try {
-      const found = await activity.look(command, memory);
+      const found = await activity.poll(command, memory);
       await teller.over(command, false);
       return found;
     } catch (error) {
@@ -65,8 +65,8 @@ function toldWatch(activity: WatchActivity, teller: Teller): Activity {
   const watching: WatchActivity = {
     type: activity.type,
     retry: activity.retry,
-    look,
-    run: (command, { signal }) => watch(teller.clock, signal, (memory) => look(command, memory)),
+    poll,
+    run: (command, { signal }) => watch(teller.clock, signal, (memory) => poll(command, memory)),
     failed: (command, error) => activity.failed(command, error),
   };
   return watching as unknown as Activity;

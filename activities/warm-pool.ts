@@ -32,7 +32,7 @@ async function warm(world: World, command: CommandOf<'warmPool'>): Promise<Machi
       return { type: 'poolWarmed', commandId, sandboxIds, reason: 'there is no room for more' };
     await world.notifier.deliver({
       to: { machine: 'sandbox', id },
-      event: { type: 'created', birth: { sandboxId: id, userId, createdBy: 'placement', limits } },
+      event: { type: 'created', spec: { sandboxId: id, userId, createdBy: 'placement', limits } },
     });
     sandboxIds.push(id);
   }

@@ -8,7 +8,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { LimitReached } from '../core/machine/snapshot.ts';
 import type { AgentConversationView } from '../ports/agent-server.ts';
 import type { Json } from '../ports/engine-store.ts';
-import { PATIENT, type Look, type WatchActivity } from './activity.ts';
+import { PATIENT, type PollResult, type WatchActivity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { spentBy } from './spend.ts';
@@ -21,8 +21,8 @@ type Watch = CommandOf<'watchAgent'>;
 export const watchAgent = (world: World): WatchActivity<'watchAgent'> => ({
   type: 'watchAgent',
   retry: PATIENT,
-  look: (command, memory) => look(world, command, memory),
-  run: (command, { signal }) => watch(world.clock, signal, (memory) => look(world, command, memory)),
+  poll: (command, memory) => poll(world, command, memory),
+  run: (command, { signal }) => watch(world.clock, signal, (memory) => poll(world, command, memory)),
   failed: (command, error) => lost(world, command, error),
 });
 
@@ -49,7 +49,7 @@ function lost(world: World, command: Watch, error: ParleyError): MachineEvent | 
 }
 
 /** What it remembers is how long the agent has shown no progress. */
-async function look(world: World, command: Watch, memory: Json): Promise<Look> {
+async function poll(world: World, command: Watch, memory: Json): Promise<PollResult> {
   const target = await agentTarget(world, command);
   const view = await world.agent.conversation(target, command.conversationId);
   if (view === null)
@@ -96,14 +96,14 @@ type QuietTime = z.infer<typeof quietSchema>;
 /** A look that comes later than this many times what it was due after was kept from coming. */
 const LATE_FACTOR = 4;
 
-interface QuietLook {
+interface QuietPoll {
   readonly now: number;
   readonly newestAt: number | null;
   readonly nextAt: number;
 }
 
 /** `memory` is what the last look gave; anything else is the first look. */
-function quietTime(memory: Json, { now, newestAt, nextAt }: QuietLook): QuietTime {
+function quietTime(memory: Json, { now, newestAt, nextAt }: QuietPoll): QuietTime {
   const known = quietSchema.safeParse(memory);
   if (!known.success) return { at: now, dueAt: nextAt, quietMs: 0, newestAt };
   const { at, dueAt, quietMs } = known.data;

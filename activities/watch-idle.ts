@@ -6,7 +6,7 @@ import { idleAt, latestActivity } from '../core/sandbox/activity.ts';
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { RuntimePresence } from '../ports/sandbox-runtime.ts';
 import type { Json } from '../ports/engine-store.ts';
-import { PATIENT, type Look, type WatchActivity } from './activity.ts';
+import { PATIENT, type PollResult, type WatchActivity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { watch } from './watch.ts';
 import type { World } from './world.ts';
@@ -17,17 +17,17 @@ const UNKNOWN_LOOKS_MAX = 3;
 export const watchIdle = (world: World): WatchActivity<'watchIdle'> => ({
   type: 'watchIdle',
   retry: PATIENT,
-  look: (command, memory) => look(world, command, memory),
-  run: (command, { signal }) => watch(world.clock, signal, (memory) => look(world, command, memory)),
+  poll: (command, memory) => poll(world, command, memory),
+  run: (command, { signal }) => watch(world.clock, signal, (memory) => poll(world, command, memory)),
   failed: (command) => ({ type: 'runtimeUnknown', commandId: command.id }),
 });
 
 /** What it remembers is how many looks in a row found the runtime unreachable. */
-async function look(world: World, command: CommandOf<'watchIdle'>, memory: Json): Promise<Look> {
+async function poll(world: World, command: CommandOf<'watchIdle'>, memory: Json): Promise<PollResult> {
   const { clock, deployment } = world;
   const presence = await world.runtime.inspect(command.sandboxId);
-  const unknownLooks = presence.kind === 'unknown' ? Number(memory ?? 0) + 1 : 0;
-  const event = judge(command, presence, unknownLooks);
+  const unknownPolls = presence.kind === 'unknown' ? Number(memory ?? 0) + 1 : 0;
+  const event = judge(command, presence, unknownPolls);
   if (event !== null) return { kind: 'over', event };
   const lastActivityAt = await lastActivity(world, command);
   const now = clock.now();
@@ -36,14 +36,14 @@ async function look(world: World, command: CommandOf<'watchIdle'>, memory: Json)
     const commandId = command.id;
     return { kind: 'over', event: { type: 'idleReached', commandId, lastActivityAt, lookedAt: now } };
   }
-  return { kind: 'again', at: Math.min(isIdleAt, now + deployment.pollMs), memory: unknownLooks };
+  return { kind: 'again', at: Math.min(isIdleAt, now + deployment.pollMs), memory: unknownPolls };
 }
 
 /** Gone, dead and unreachable are three different things (D13). */
 function judge(
   command: CommandOf<'watchIdle'>,
   presence: RuntimePresence,
-  unknownLooks: number,
+  unknownPolls: number,
 ): MachineEvent | null {
   const commandId = command.id;
   switch (presence.kind) {
@@ -56,7 +56,7 @@ function judge(
       if (presence.generation !== command.generation) return null;
       return { type: 'runtimeCrashed', commandId, reason: 'the runtime was stopped from outside' };
     case 'unknown':
-      return unknownLooks >= UNKNOWN_LOOKS_MAX && !command.stale
+      return unknownPolls >= UNKNOWN_LOOKS_MAX && !command.stale
         ? { type: 'runtimeUnknown', commandId }
         : null;
     case 'up':

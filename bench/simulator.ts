@@ -6,7 +6,7 @@ import { userId } from '../core/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import { Checking } from '../simulator/checking.ts';
 import { EventHeap, type HeapEntry } from '../simulator/event-heap.ts';
-import { birthOutsideRun } from '../simulator/models/birth-outside-run.ts';
+import { specOutsideRun } from '../simulator/models/spec-outside-run.ts';
 import { conversationIdNamed } from '../simulator/models/derived-id.ts';
 import { fixed, type Distribution } from '../simulator/models/distribution.ts';
 import { MODELS_STEADY, type Policy } from '../simulator/models/model-options.ts';
@@ -71,13 +71,13 @@ function measure({ conversations, work, hours, checks }: Load): Figures {
 
 function start(simulation: Simulation, index: number): void {
   const id = conversationIdNamed(`bench ${index}`);
-  const birth = birthOutsideRun({
+  const spec = specOutsideRun({
     conversationId: id,
     userId: userId(`user ${index}`),
     strategy: 'NO_GROUPING',
     initialMessage: { messageId: `message ${index}`, text: 'do it', run: true },
   });
-  simulation.deliver({ machine: 'conversation', id }, { type: 'started', birth, watcher: null });
+  simulation.deliver({ machine: 'conversation', id }, { type: 'started', spec, watcher: null });
 }
 
 /** Pops the first entry and puts it back at a random later instant: a simulator that does nothing. */

@@ -36,7 +36,7 @@ export async function openWarmClaims(runtime: SandboxRuntime, dir: string): Prom
   const claimed: SandboxId[] = [];
   return {
     async next() {
-      const memory = { booting: new Set<SandboxId>(), isBackingOff: false, looks: false };
+      const memory = { booting: new Set<SandboxId>(), isBackingOff: false, polls: false };
       const { boots, problems } = await keepWarm(world, memory, () => sandboxId(hex()));
       const failures = await Promise.all(boots.map((id) => bootWarm(world, id)));
       const [problem] = [...problems, ...failures.filter((failure) => failure !== null)];
@@ -67,9 +67,9 @@ async function claim(world: World): Promise<SandboxId> {
     excluded: [],
   } as const;
   const placed = await placeConversation(world).run(command, context);
-  const birth = placed?.type === 'placed' ? placed.birth : null;
-  if (birth?.bootedAt === undefined) throw new Error('it was no claim on the warm pool');
-  const { sandboxId: id, bootedAt } = birth;
+  const spec = placed?.type === 'placed' ? placed.spec : null;
+  if (spec?.bootedAt === undefined) throw new Error('it was no claim on the warm pool');
+  const { sandboxId: id, bootedAt } = spec;
   const order = { type: 'createSandbox', id: 's#1', sandboxId: id, generation: 1, bootedAt } as const;
   await createSandbox(world).run({ ...order, deadline: Date.now() + READY_MS }, context);
   return id;

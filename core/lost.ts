@@ -3,11 +3,11 @@
  * Owns what can be said of one by its record alone, and the event that brings it to its end; the machines do the rest.
  */
 import type { ConversationEvent } from './conversation/message.ts';
-import { bornConversation, type ConversationState } from './conversation/state.ts';
+import { initConversation, type ConversationState } from './conversation/state.ts';
 import type { ConversationId, EntityAddress } from './ids.ts';
 import type { ConversationRow, ProjectionRow, RunItemRow, RunRow, SandboxRow } from './machine/projection.ts';
 import type { SandboxEvent } from './sandbox/message.ts';
-import { bornSandbox, withAttached, type SandboxPhase, type SandboxState } from './sandbox/state.ts';
+import { initSandbox, withAttached, type SandboxPhase, type SandboxState } from './sandbox/state.ts';
 
 /** Further than any entity counts in its life: what it says from here on is no repeat to anybody. */
 const COUNT_FROM = 1_000_000_000;
@@ -29,7 +29,7 @@ export function lostSandbox(
   const limits = { idleTimeMs: null, deletionTimeMs: null };
   const agent = { activity: 'resting', sequence: -1, since: createdAt } as const;
   const state: SandboxState = {
-    ...bornSandbox({ sandboxId, userId, createdBy, limits }, createdAt),
+    ...initSandbox({ sandboxId, userId, createdBy, limits }, createdAt),
     commandCount: COUNT_FROM,
     phase: phaseOf(row),
     generation: row.generation,
@@ -70,7 +70,7 @@ export function lostConversation(
   item: ItemOfRun | null,
 ): Lost<ConversationState, ConversationEvent> {
   const { conversationId, userId, runId, key, title, tags, model, observability } = row;
-  const birth: ConversationState['birth'] = {
+  const spec: ConversationState['spec'] = {
     ...{ conversationId, userId, runId, key, title, tags, model },
     ...(observability === undefined ? {} : { observability }),
     itemIndex: item?.index ?? null,
@@ -86,7 +86,7 @@ export function lostConversation(
     noProgressMs: null,
   };
   const state: ConversationState = {
-    ...bornConversation(birth, item?.watcher ?? null, row.createdAt),
+    ...initConversation(spec, item?.watcher ?? null, row.createdAt),
     commandCount: COUNT_FROM,
     agentSequence: COUNT_FROM,
     phase: 'startingConversation',

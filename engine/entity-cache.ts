@@ -33,7 +33,7 @@ export class EntityCache {
     const known = this.held.get(key);
     if (known !== undefined) return this.touch(key, known);
     const stored = await this.store.load(address);
-    this.held.set(key, stored === null ? unborn(address) : heldOf(stored));
+    this.held.set(key, stored === null ? uncreated(address) : heldOf(stored));
   }
 
   has(address: EntityAddress): boolean {
@@ -85,7 +85,7 @@ export class EntityCache {
   }
 }
 
-function unborn(address: EntityAddress): HeldEntity {
+function uncreated(address: EntityAddress): HeldEntity {
   return { address, state: null, deadline: null, done: false, kept: null };
 }
 

@@ -9,7 +9,7 @@ import type { RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { RunRow } from '../core/machine/projection.ts';
 import { amendedPlanId } from '../core/run/amend/amended-plan-id.ts';
-import { runBirth, runSetting } from '../core/run/birth.ts';
+import { runSpec, runSetting } from '../core/run/run-spec.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { Store } from '../store/open-store.ts';
@@ -42,8 +42,8 @@ export function runRequests(parts: RunRequestParts): Pick<Host, 'startRun' | 'te
       const isAmended = (await store.plans.plan(amendedPlanId(runId, plan.hash))) !== null;
       if (!isAmended) await store.plans.putPlan(runId, plan);
       await sealRunSecrets(vault, runId, secrets);
-      const birth = runBirth(plan, { runId, userId: LOCAL_USER, setting: runSetting(deployment) });
-      await requests.deliver({ to: { machine: 'run', id: runId }, event: { type: 'runStarted', birth } });
+      const spec = runSpec(plan, { runId, userId: LOCAL_USER, setting: runSetting(deployment) });
+      await requests.deliver({ to: { machine: 'run', id: runId }, event: { type: 'runStarted', spec } });
     },
     async tellRun(runId, event, amended) {
       const before = await requireOwn(store, kind, runId);

@@ -5,14 +5,14 @@
 import type { PlanAgent } from '../core/plan/plan-agent.ts';
 import type { SandboxLimits } from '../core/sandbox/state.ts';
 import type { GroupingStrategy } from '../core/status.ts';
-import type { WarmPoolWish } from '../core/placement/warm-pool.ts';
+import type { WarmPoolTarget } from '../core/placement/warm-pool.ts';
 import type { CapacityLimits } from './placement-store.ts';
 
 export interface Deployment {
   readonly limits: SandboxLimits;
   readonly capacity: CapacityLimits;
   /** Sandboxes that are booted before anybody asks; absent: none. */
-  readonly warmPool?: WarmPoolWish;
+  readonly warmPool?: WarmPoolTarget;
   readonly onFull: 'refuse' | 'queue' | 'pause_longest_idle';
   /** The user's application setting, for jobs that say nothing (D16). */
   readonly grouping: GroupingStrategy;

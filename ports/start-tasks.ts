@@ -2,7 +2,7 @@
  * Start requests as they were accepted, and the tasks that users poll (spec "Start task", D18).
  * Owns the interface; where a start stands is in the conversation's own record.
  */
-import type { ConversationBirth } from '../core/conversation/state.ts';
+import type { ConversationSpec } from '../core/conversation/state.ts';
 import type { ConversationId, UserId } from '../core/ids.ts';
 import type { Json } from './engine-store.ts';
 import type { PlaceRequest } from './placement-store.ts';
@@ -21,7 +21,7 @@ export interface StartTask {
   readonly fingerprint: string;
   /** The request without the values of secrets, to be echoed. */
   readonly request: Json;
-  readonly birth: ConversationBirth;
+  readonly spec: ConversationSpec;
 }
 
 /** How a start is let in where slots are few. */

@@ -4,8 +4,8 @@
  */
 import { runId, type EntityAddress } from '../core/ids.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import { runBirth, runSetting } from '../core/run/birth.ts';
-import type { RunBirth, RunState } from '../core/run/state.ts';
+import { runSpec, runSetting } from '../core/run/run-spec.ts';
+import type { RunSpec, RunState } from '../core/run/state.ts';
 import { Checking, type Violation } from './checking.ts';
 import type { FaultMix } from './faults/catalogue.ts';
 import { FaultyStage, type FaultyStageOptions } from './faults/faulty-stage.ts';
@@ -94,11 +94,13 @@ export class PlanPlay {
     this.checking = options.checks === true && isPlain ? new Checking(this.simulation, this.world) : null;
     this.curves = options.curves === true ? new CurveRecorder(this.world, startAt) : null;
     this.world.addPlan(RUN, plan);
-    const born = runBirth(plan, { runId: RUN, userId: SIMULATED_USER, setting: runSetting(options.policy) });
-    const birth = arriving(born, options.arrivals ?? [], startAt);
-    this.simulation.script(startAt, () =>
-      this.simulation.deliver(RUN_ADDRESS, { type: 'runStarted', birth }),
-    );
+    const created = runSpec(plan, {
+      runId: RUN,
+      userId: SIMULATED_USER,
+      setting: runSetting(options.policy),
+    });
+    const spec = arriving(created, options.arrivals ?? [], startAt);
+    this.simulation.script(startAt, () => this.simulation.deliver(RUN_ADDRESS, { type: 'runStarted', spec }));
   }
 
   /** Null before the run was started. */
@@ -130,13 +132,13 @@ export class PlanPlay {
   }
 }
 
-function arriving(birth: RunBirth, arrivals: readonly number[], startAt: number): RunBirth {
-  if (arrivals.length === 0) return birth;
-  const items = birth.items.map((item, index) => {
+function arriving(spec: RunSpec, arrivals: readonly number[], startAt: number): RunSpec {
+  if (arrivals.length === 0) return spec;
+  const items = spec.items.map((item, index) => {
     const afterMs = arrivals[index] ?? 0;
     return afterMs === 0 ? item : { ...item, notBefore: startAt + afterMs };
   });
-  return { ...birth, items };
+  return { ...spec, items };
 }
 
 function worldOf({ models, policy, seed, replaces }: PlanPlayOptions, port: ModelPort): World {

@@ -5,7 +5,7 @@
 import { isReleaseReason } from '../core/status.ts';
 import type { ConversationState } from '../core/conversation/state.ts';
 import { isSharded } from '../core/run/shards.ts';
-import { standingOf } from '../core/run/standing.ts';
+import { itemsByPhase } from '../core/run/items-by-phase.ts';
 import { changedPositions } from '../core/run/amend/changed-positions.ts';
 import { indexAt, type RunItem, type RunState } from '../core/run/state.ts';
 import type { SandboxState } from '../core/sandbox/state.ts';
@@ -51,7 +51,7 @@ export class PlanTimeline {
         if (event.type === 'resumeAnswered' && event.refusal === 'concurrency_limit_reached')
           this.meet(address.id, 'capacity');
         if (state.limitReached === 'usd') this.meet(address.id, 'budget');
-        if (state.birth.itemIndex !== null) this.indexOf.set(address.id, state.birth.itemIndex);
+        if (state.spec.itemIndex !== null) this.indexOf.set(address.id, state.spec.itemIndex);
       }
     }
   }
@@ -62,7 +62,7 @@ export class PlanTimeline {
       for (const position of changedPositions(before?.items ?? [], after.items))
         this.readItem(at, indexAt(after, position), after.items[position] as RunItem);
     if (after.reason !== 'budget' || before?.reason === 'budget') return;
-    for (const index of standingOf(after).waiting) this.items[index]?.met.add('budget');
+    for (const index of itemsByPhase(after).waiting) this.items[index]?.met.add('budget');
   }
 
   private readItem(at: number, index: number, item: RunItem): void {

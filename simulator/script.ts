@@ -6,10 +6,10 @@ import type { MachineEvent } from '../core/machine/command.ts';
 import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { amendedPlanId } from '../core/run/amend/amended-plan-id.ts';
-import { runBirth, runSetting } from '../core/run/birth.ts';
+import { runSpec, runSetting } from '../core/run/run-spec.ts';
 import { planChanges } from '../core/run/amend/plan-changes.ts';
 import type { FailureClass, GroupingStrategy } from '../core/status.ts';
-import { birthOutsideRun } from './models/birth-outside-run.ts';
+import { specOutsideRun } from './models/spec-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from './models/derived-id.ts';
 import type { ModelOptions, Policy } from './models/model-options.ts';
 import { SIMULATED_USER } from './models/run-model.ts';
@@ -80,7 +80,7 @@ export interface Stage {
   readonly world: World;
   deliver(to: EntityAddress, event: MachineEvent): void;
   /** False while nothing of an entity is on record, because what begins its life was held up; absent: never. */
-  isBorn?(to: EntityAddress): boolean;
+  isCreated?(to: EntityAddress): boolean;
   /** Absent where no script sets it. */
   setClock?(byMs: number): void;
 }
@@ -104,8 +104,8 @@ export function act(stage: Stage, action: Action, number: number): void {
       if (stage.world.placement.rows.has(sandboxId)) return;
       if (stage.world.placement.slots.take(sandboxId, SIMULATED_USER) !== null) return;
       const { limits } = stage.world.policy;
-      const birth = { sandboxId, userId: SIMULATED_USER, createdBy: 'api' as const, limits };
-      return stage.deliver({ machine: 'sandbox', id: sandboxId }, { type: 'created', birth });
+      const spec = { sandboxId, userId: SIMULATED_USER, createdBy: 'api' as const, limits };
+      return stage.deliver({ machine: 'sandbox', id: sandboxId }, { type: 'created', spec });
     }
     case 'clock':
       return stage.setClock?.(action.byMs);
@@ -132,12 +132,12 @@ function atRun(stage: Stage, action: RunAction, requestId: string): void {
   switch (action.do) {
     case 'run': {
       stage.world.addPlan(id, action.plan);
-      const birth = runBirth(
+      const spec = runSpec(
         action.plan,
         { runId: id, userId: SIMULATED_USER, setting: runSetting(stage.world.policy) },
         action.shardItems,
       );
-      return stage.deliver(to, { type: 'runStarted', birth });
+      return stage.deliver(to, { type: 'runStarted', spec });
     }
     case 'cancelRun':
       return stage.deliver(to, RUN_REQUESTS.cancel(requestId));
@@ -165,7 +165,7 @@ type StartAction = Extract<Action, { do: 'start' }>;
 function start(stage: Stage, action: StartAction): void {
   const conversationId = conversationIdNamed(action.name);
   const messageId = `${action.name}/initial`;
-  const birth = birthOutsideRun({
+  const spec = specOutsideRun({
     conversationId,
     title: action.name,
     strategy: action.strategy ?? stage.world.policy.grouping,
@@ -174,14 +174,14 @@ function start(stage: Stage, action: StartAction): void {
   });
   stage.world.agents.name(conversationId, action.name);
   stage.world.accepted.set(messageId, conversationId);
-  stage.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', birth, watcher: null });
+  stage.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', spec, watcher: null });
 }
 
 function say(stage: Stage, action: Extract<Action, { name: string }>, requestId: string): void {
   const id = conversationIdNamed(action.name);
   const to = { machine: 'conversation', id } as const;
   // Nobody can speak to what was never started: an edge answers 404.
-  if (!stage.world.agents.knows(id) || stage.isBorn?.(to) === false) return;
+  if (!stage.world.agents.knows(id) || stage.isCreated?.(to) === false) return;
   switch (action.do) {
     case 'message':
       stage.world.accepted.set(requestId, id);

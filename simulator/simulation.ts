@@ -249,10 +249,10 @@ export class Simulation implements ModelPort {
     else if (command.type === 'cancelCommand') {
       this.out.delete(command.commandId);
       batch.handedOut = batch.handedOut.filter(({ id }) => id !== command.commandId);
-    } else this.tell(sender.address, command, batch);
+    } else this.send(sender.address, command, batch);
   }
 
-  private tell(from: EntityAddress, { to, event }: CommandOf<'tell'>, batch: Batch): void {
+  private send(from: EntityAddress, { to, event }: CommandOf<'send'>, batch: Batch): void {
     for (const delayMs of this.options.tellDelaysMs?.(from, to, event) ?? AT_ONCE) {
       if (delayMs <= 0) batch.tells.push({ to, event, answers: null });
       else this.later(null, this.instant + Math.round(delayMs), () => this.deliver(to, event));

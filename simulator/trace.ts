@@ -56,7 +56,7 @@ function hex(lane: number): string {
 /** An order by what it does and to whom; counts in ids are the same in every driver. */
 export function orderName(command: Command): string {
   switch (command.type) {
-    case 'tell':
+    case 'send':
       return `tell ${addressKey(command.to)} ${command.event.type}`;
     case 'cancelCommand':
       return `cancel ${command.commandId}`;

@@ -5,7 +5,7 @@
 import type { ConversationState } from '../core/conversation/state.ts';
 import type { MachineName } from '../core/ids.ts';
 import type { ItemPhase } from '../core/machine/projection.ts';
-import { standingOf } from '../core/run/standing.ts';
+import { itemsByPhase } from '../core/run/items-by-phase.ts';
 import type { RunState } from '../core/run/state.ts';
 import { transitionOf, type SandboxState } from '../core/sandbox/state.ts';
 
@@ -71,7 +71,7 @@ function conversationView(state: ConversationState): View {
 
 function runView(state: RunState): View {
   const { phase, mode, reason, spentNanoUsd, items } = state;
-  const { waiting, inFlight } = standingOf(state);
+  const { waiting, inFlight } = itemsByPhase(state);
   const counts: Record<ItemPhase, number> = {
     waiting: waiting.length,
     starting: 0,

@@ -9,14 +9,14 @@ import type { ProjectionRow } from '../core/machine/projection.ts';
 import type { WarmMeter } from '../ports/warm-meter.ts';
 
 export type TryOutcome = 'answered' | 'failed' | 'cut_short';
-export type LookOutcome = 'over' | 'again' | 'failed';
+export type PollOutcome = 'over' | 'again' | 'failed';
 
 export interface Meters {
   readonly warm: WarmMeter;
   /** One command is over: its machine gets an answer. `failed`: the answer that it failed for good. */
   carriedOut(type: ActivityCommandType, outcome: 'answered' | 'failed'): void;
   tried(type: ActivityCommandType, outcome: TryOutcome, durationMs: number): void;
-  looked(type: ActivityCommandType, outcome: LookOutcome): void;
+  polled(type: ActivityCommandType, outcome: PollOutcome): void;
   sent(machine: EntityAddress['machine'], outcome: 'sent' | 'failed'): void;
   wrote(rows: readonly ProjectionRow[]): void;
   answeredForEnded(machine: EntityAddress['machine']): void;
@@ -28,13 +28,13 @@ export function openMeters(meter: MetricMeter): Meters {
   const commands = meter.createCounter('parley_commands', undefined, 'Commands that are over');
   const tries = meter.createCounter('parley_tries', undefined, 'Tries of commands that do not watch');
   const durations = meter.createHistogram(TRY_SECONDS, 'float', 'seconds', 'How long a try took');
-  const looks = meter.createCounter('parley_looks', undefined, 'Looks at idle sandboxes and at agents');
-  const letters = meter.createCounter('parley_letters_sent', undefined, 'Letters sent to entities');
+  const polls = meter.createCounter('parley_polls', undefined, 'Polls of idle sandboxes and at agents');
+  const envelopes = meter.createCounter('parley_messages_sent', undefined, 'Messages sent to entities');
   const rows = meter.createCounter('parley_rows_written', undefined, 'Rows written to the store');
   const ended = meter.createCounter(
     'parley_tombstone_answers',
     undefined,
-    'Letters to entities that have ended, answered from their last state',
+    'Envelopes to entities that have ended, answered from their last state',
   );
   return {
     warm: openWarmMeter(meter),
@@ -43,8 +43,8 @@ export function openMeters(meter: MetricMeter): Meters {
       tries.add(1, { command, outcome });
       durations.record(durationMs / 1_000, { command });
     },
-    looked: (command, outcome) => looks.add(1, { command, outcome }),
-    sent: (machine, outcome) => letters.add(1, { machine, outcome }),
+    polled: (command, outcome) => polls.add(1, { command, outcome }),
+    sent: (machine, outcome) => envelopes.add(1, { machine, outcome }),
     wrote(written) {
       for (const { table } of written) rows.add(1, { table });
     },
@@ -75,7 +75,7 @@ export const SILENT_METERS: Meters = {
   warm: { held: () => undefined, claim: () => undefined, gaveUp: () => undefined },
   carriedOut: () => undefined,
   tried: () => undefined,
-  looked: () => undefined,
+  polled: () => undefined,
   sent: () => undefined,
   wrote: () => undefined,
   answeredForEnded: () => undefined,

@@ -2,7 +2,13 @@
  * Activities whose tries and looks are watched: a try is a span of its own, a watch is one span over all its looks.
  * Owns what a try, a look and an end of a command are; whose order it is says the id of the command.
  */
-import type { Activities, Activity, ActivityContext, Look, WatchActivity } from '../activities/activity.ts';
+import type {
+  Activities,
+  Activity,
+  ActivityContext,
+  PollResult,
+  WatchActivity,
+} from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import { addressOfCommand } from '../core/ids.ts';
 import { asParleyError } from '../core/parley-error.ts';
@@ -23,13 +29,13 @@ export interface Watching {
   /** Epoch milliseconds at which it began. */
   readonly startMs: number;
   /** Looks so far, this one included. */
-  readonly looks: number;
+  readonly polls: number;
 }
 
 export function observedActivities(world: ObservedWorld, observers: Observers): Activities {
   const entries = ACTIVITY_COMMAND_TYPES.map((type) => {
     const activity = world.activities[type] as unknown as Activity;
-    const watching = isWatch(type) ? { look: observedLook(world, observers, activity as WatchActivity) } : {};
+    const watching = isWatch(type) ? { poll: observedPoll(world, observers, activity as WatchActivity) } : {};
     return [type, { ...observedActivity(world, observers, activity), ...watching }];
   });
   return Object.fromEntries(entries) as unknown as Activities;
@@ -93,25 +99,25 @@ function watched({ meters, spans }: Observers, { outcome, ...told }: Ended): voi
   spans?.add(spanOf({ ...told, attempt: 0, facts: {} }));
 }
 
-function observedLook(
+function observedPoll(
   { clock, watching }: ObservedWorld,
   { meters, spans }: Observers,
   activity: WatchActivity,
-): WatchActivity['look'] {
-  return async (command, memory): Promise<Look> => {
+): WatchActivity['poll'] {
+  return async (command, memory): Promise<PollResult> => {
     try {
-      const found = await activity.look(command, memory);
-      meters.looked(command.type, found.kind);
+      const found = await activity.poll(command, memory);
+      meters.polled(command.type, found.kind);
       if (found.kind === 'again') return found;
       meters.carriedOut(command.type, 'answered');
       const now = clock.now();
-      const { startMs, looks } = watching?.() ?? { startMs: now, looks: 1 };
+      const { startMs, polls } = watching?.() ?? { startMs: now, polls: 1 };
       const endMs = Math.max(startMs, now);
-      const facts = { 'parley.looks': looks };
+      const facts = { 'parley.looks': polls };
       spans?.add(spanOf({ command, startMs, endMs, errorCode: null, attempt: 0, facts }));
       return found;
     } catch (error) {
-      meters.looked(command.type, 'failed');
+      meters.polled(command.type, 'failed');
       throw error;
     }
   };

@@ -16,9 +16,9 @@ const FIRST_SEQUENCE = 1;
  * start request's first row and not with the entity, which may live for weeks: their children come after them.
  */
 export function rootSpansOf(row: ProjectionRow, now: number): readonly Span[] {
-  const born = row.sequence === FIRST_SEQUENCE ? birthIn(row) : null;
-  if (born === null) return [];
-  const { address, attributes, createdAt, spanName } = born;
+  const created = row.sequence === FIRST_SEQUENCE ? createdIn(row) : null;
+  if (created === null) return [];
+  const { address, attributes, createdAt, spanName } = created;
   const rootId = rootSpanId(address, { isNamed: spanName !== null });
   const common = {
     traceId: traceIdOf(address),
@@ -39,40 +39,40 @@ export function rootSpansOf(row: ProjectionRow, now: number): readonly Span[] {
   return [root, { ...common, spanId, parentSpanId: rootId, name: spanName, attributes: own }];
 }
 
-interface Born {
+interface Created {
   readonly address: EntityAddress;
   readonly createdAt: number;
   readonly spanName: string | null;
   readonly attributes: Readonly<Record<string, AttributeValue | null>>;
 }
 
-function birthIn(row: ProjectionRow): Born | null {
+function createdIn(row: ProjectionRow): Created | null {
   switch (row.table) {
     case 'conversation':
       return {
-        ...born('conversation', row.conversationId, row),
+        ...created('conversation', row.conversationId, row),
         spanName: row.observability?.spanName ?? null,
         attributes: { ...ofConversation(row), ...told(row.observability) },
       };
     case 'sandbox':
-      return { ...born('sandbox', row.sandboxId, row), attributes: { 'parley.owner': row.userId } };
+      return { ...created('sandbox', row.sandboxId, row), attributes: { 'parley.owner': row.userId } };
     case 'run':
-      return { ...born('run', row.runId, row), attributes: { 'parley.run_name': row.name } };
+      return { ...created('run', row.runId, row), attributes: { 'parley.run_name': row.name } };
     case 'run_item':
       return null;
   }
 }
 
-function born(
+function created(
   machine: EntityAddress['machine'],
   id: EntityAddress['id'],
   { createdAt }: { readonly createdAt: number },
-): Omit<Born, 'attributes'> {
+): Omit<Created, 'attributes'> {
   return { address: { machine, id }, createdAt, spanName: null };
 }
 
 /** OpenTelemetry has no attributes of a trace: what is said about the whole of it stands on its root. */
-function told(observability: Observability | undefined): Born['attributes'] {
+function told(observability: Observability | undefined): Created['attributes'] {
   if (observability === undefined) return {};
   const { tags, metadata } = observability;
   const pairs = Object.entries(metadata).map(([key, value]) => [
@@ -85,7 +85,7 @@ function told(observability: Observability | undefined): Born['attributes'] {
   };
 }
 
-function ofConversation(row: ConversationRow): Born['attributes'] {
+function ofConversation(row: ConversationRow): Created['attributes'] {
   const tags = Object.entries(row.tags).map(([name, value]) => [`parley.tag.${name}`, value]);
   return {
     'parley.owner': row.userId,
@@ -98,7 +98,7 @@ function ofConversation(row: ConversationRow): Born['attributes'] {
   };
 }
 
-function present(attributes: Born['attributes']): Span['attributes'] {
+function present(attributes: Created['attributes']): Span['attributes'] {
   return Object.fromEntries(
     Object.entries(attributes).filter((entry): entry is [string, AttributeValue] => entry[1] !== null),
   );

@@ -1,9 +1,9 @@
 /**
- * Carries out what workflows hand out: rows, letters and commands, as Temporal activities.
+ * Carries out what workflows hand out: rows, envelopes and commands, as Temporal activities.
  * Owns tries and waits by the same retry classes as the embedded engine; what a command does is in activities/.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import type { Activities, Activity, Look, WatchActivity } from '../activities/activity.ts';
+import type { Activities, Activity, PollResult, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { wholeState } from '../core/machine/machine.ts';
@@ -26,8 +26,8 @@ import type {
   OvertakenBatch,
 } from '../workflows/carrier.ts';
 import type { Input } from '../workflows/input.ts';
-import type { AddressedLetter } from '../workflows/letter.ts';
-import { lookAtClock, type ClockLook, type SteadyClock } from './clock-look.ts';
+import type { AddressedEnvelope } from '../workflows/envelope.ts';
+import { readClock, type ClockReading, type SteadyClock } from './clock-reading.ts';
 import { TEXT_BYTES_MAX } from './kept-texts.ts';
 import { rowsAndState } from './tombstones.ts';
 
@@ -41,7 +41,7 @@ const FAILURE_BYTES_MAX = 1_000;
 
 export interface CarrierOptions {
   readonly store: Journal & Pick<EngineStore, 'load'>;
-  readonly send: (letter: AddressedLetter) => Promise<void>;
+  readonly send: (envelope: AddressedEnvelope) => Promise<void>;
   readonly activities: Activities;
   readonly clock: Clock;
   /** Absent: nobody looks whether the clock was set. */
@@ -64,18 +64,18 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities & 
   return {
     ...commandActivities(options),
     async announce(batch) {
-      const look = looked(options, batch);
-      if (look !== null && look.byMs > 0) return { kind: 'clockSet', byMs: look.byMs, clock: look.sight };
+      const poll = clockReading(options, batch);
+      if (poll !== null && poll.byMs > 0) return { kind: 'clockSet', byMs: poll.byMs, clock: poll.sight };
       const verdict = await write(options, batch);
       if (verdict.kind !== 'applied') return verdict;
-      await Promise.all(byReceiver(batch.letters).map((ones) => sendInOrder(ones, options.send)));
+      await Promise.all(byReceiver(batch.envelopes).map((ones) => sendInOrder(ones, options.send)));
       const tried = await Promise.all(batch.commands.map((command) => tryBrief(options, command)));
       return {
         kind: 'accepted',
         basis: basisOf(batch.inputs),
         events: Object.assign({}, ...tried.map(({ events }) => events)) as Brief['events'],
         failed: tried.flatMap(({ failed }) => failed),
-        ...(look === null ? {} : { clock: look.sight }),
+        ...(poll === null ? {} : { clock: poll.sight }),
       };
     },
     async takeUp(entity) {
@@ -100,9 +100,9 @@ function commandActivities(options: CarrierOptions): CommandActivities {
 }
 
 /** A further try comes late: the clock that it is shown is that of the first one. */
-function looked({ steadyClock }: CarrierOptions, { clock }: Batch): ClockLook | null {
+function clockReading({ steadyClock }: CarrierOptions, { clock }: Batch): ClockReading | null {
   if (steadyClock === undefined || clock === undefined) return null;
-  return Context.current().info.attempt > 1 ? null : lookAtClock(steadyClock, clock);
+  return Context.current().info.attempt > 1 ? null : readClock(steadyClock, clock);
 }
 
 async function write(
@@ -132,15 +132,18 @@ async function write(
 }
 
 /** What one step says to one receiver arrives in the order in which it was said: an answer before the news after it. */
-async function sendInOrder(letters: readonly AddressedLetter[], send: CarrierOptions['send']): Promise<void> {
-  for (const letter of letters) await send(letter);
+async function sendInOrder(
+  envelopes: readonly AddressedEnvelope[],
+  send: CarrierOptions['send'],
+): Promise<void> {
+  for (const envelope of envelopes) await send(envelope);
 }
 
-function byReceiver(letters: readonly AddressedLetter[]): readonly (readonly AddressedLetter[])[] {
-  const groups = new Map<string, AddressedLetter[]>();
-  for (const letter of letters) {
-    const key = addressKey(letter.to);
-    groups.set(key, [...(groups.get(key) ?? []), letter]);
+function byReceiver(envelopes: readonly AddressedEnvelope[]): readonly (readonly AddressedEnvelope[])[] {
+  const groups = new Map<string, AddressedEnvelope[]>();
+  for (const envelope of envelopes) {
+    const key = addressKey(envelope.to);
+    groups.set(key, [...(groups.get(key) ?? []), envelope]);
   }
   return [...groups.values()];
 }
@@ -183,9 +186,9 @@ async function attempt(
   const activity = activityOf(options, command);
   try {
     if (!isWatch(command.type)) return await runWithHeartbeat(activity, command, progress);
-    const found = await (activity as WatchActivity).look(command as never, progress.memory);
+    const found = await (activity as WatchActivity).poll(command as never, progress.memory);
     if (found.kind === 'over') return found.event;
-    return lookAgain(options, command, found, progress);
+    return pollAgain(options, command, found, progress);
   } catch (cause) {
     if (cause instanceof ApplicationFailure || cause instanceof CancelledFailure) throw cause;
     return await failedAttempt(options, { command, activity, progress }, asParleyError(cause));
@@ -211,14 +214,14 @@ async function runWithHeartbeat(
   }
 }
 
-function lookAgain(
+function pollAgain(
   { clock }: CarrierOptions,
   command: ActivityCommand,
-  found: Extract<Look, { kind: 'again' }>,
+  found: Extract<PollResult, { kind: 'again' }>,
   progress: Progress,
 ): never {
   return comeBack({ ...progress, failures: 0, memory: found.memory }, found.at - clock.now(), {
-    type: 'look',
+    type: 'poll',
     message: `${command.type} found nothing yet`,
   });
 }

@@ -1,13 +1,13 @@
 /**
- * Texts of users that are too long for a history: whole in the store, short in the letter that tells of them.
+ * Texts of users that are too long for a history: whole in the store, short in the envelope that tells of them.
  * A history takes 2 MB for one payload, and a conversation hands all that waits in it to the next run of its workflow.
- * Owns which texts are kept, where, and that the agent is given the whole of one; must not know how a letter travels.
+ * Owns which texts are kept, where, and that the agent is given the whole of one; must not know how an envelope travels.
  */
 import type { Activities } from '../activities/activity.ts';
 import { isShortened, withShortTexts } from '../core/text/short-values.ts';
 import { utf8Bytes } from '../core/text/shorten.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
-import type { AddressedLetter } from '../workflows/letter.ts';
+import type { AddressedEnvelope } from '../workflows/envelope.ts';
 
 /** A hundred messages can wait in a conversation (QUEUED_MESSAGES_MAX): together they stay below half a payload. */
 export const TEXT_BYTES_MAX = 8 * 1024;
@@ -20,25 +20,25 @@ function messageScope(conversationId: string): string {
 }
 
 export interface KeptTexts {
-  /** The letter as it may travel: a message that is long is in the store by then, sealed. A repeat keeps it again. */
-  short(letter: AddressedLetter): Promise<AddressedLetter>;
+  /** The envelope as it may travel: a message that is long is in the store by then, sealed. A repeat keeps it again. */
+  short(envelope: AddressedEnvelope): Promise<AddressedEnvelope>;
 }
 
 export function keptTexts(vault: Vault): KeptTexts {
   return {
-    async short(letter) {
-      const message = messageIn(letter);
+    async short(envelope) {
+      const message = messageIn(envelope);
       if (message !== null && utf8Bytes(message.text) > TEXT_BYTES_MAX)
-        await vault.put(messageScope(letter.to.id), message.id, message.text);
-      return withShortTexts(letter, TEXT_BYTES_MAX);
+        await vault.put(messageScope(envelope.to.id), message.id, message.text);
+      return withShortTexts(envelope, TEXT_BYTES_MAX);
     },
   };
 }
 
-function messageIn({ to, event }: AddressedLetter): { readonly id: string; readonly text: string } | null {
+function messageIn({ to, event }: AddressedEnvelope): { readonly id: string; readonly text: string } | null {
   if (to.machine !== 'conversation') return null;
   if (event.type === 'messageReceived') return { id: event.messageId, text: event.text };
-  const first = event.type === 'started' ? event.birth.initialMessage : null;
+  const first = event.type === 'started' ? event.spec.initialMessage : null;
   return first === null ? null : { id: first.messageId, text: first.text };
 }
 

@@ -23,7 +23,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
 import type { RecordStore } from '../ports/record-store.ts';
 import type { Troubles } from '../ports/troubles.ts';
-import type { AddressedLetter } from '../workflows/letter.ts';
+import type { AddressedEnvelope } from '../workflows/envelope.ts';
 import { GRPC, grpcCode } from './grpc-code.ts';
 import { rowsAndState } from './tombstones.ts';
 
@@ -42,7 +42,7 @@ export interface LostWorld {
   readonly records: Pick<RecordStore, 'sandbox' | 'conversation' | 'conversations' | 'run' | 'runItems'>;
   readonly troubles: Pick<Troubles, 'failed'>;
   readonly clock: Clock;
-  readonly send: (letter: AddressedLetter) => Promise<void>;
+  readonly send: (envelope: AddressedEnvelope) => Promise<void>;
 }
 
 export class LostEntities {

@@ -23,7 +23,7 @@ export function observed(options: CarrierOptions, observers: Observers): Carrier
 /** A watch is one activity of the server's, and each look a try of it. */
 function watchingHere(): Watching {
   const { info } = Context.current();
-  return { startMs: info.scheduledTimestampMs, looks: info.attempt };
+  return { startMs: info.scheduledTimestampMs, polls: info.attempt };
 }
 
 export function observedTombstones(
@@ -31,21 +31,21 @@ export function observedTombstones(
   { meters }: Pick<Observers, 'meters'>,
 ): Tombstones {
   return {
-    async answer(letter) {
-      const answer = await tombstones.answer(letter);
-      if (answer?.kind === 'answered') meters.answeredForEnded(letter.to.machine);
+    async answer(envelope) {
+      const answer = await tombstones.answer(envelope);
+      if (answer?.kind === 'answered') meters.answeredForEnded(envelope.to.machine);
       return answer;
     },
   };
 }
 
 function observedSend(send: CarrierOptions['send'], { meters }: Observers): CarrierOptions['send'] {
-  return async (letter) => {
+  return async (envelope) => {
     try {
-      await send(letter);
-      meters.sent(letter.to.machine, 'sent');
+      await send(envelope);
+      meters.sent(envelope.to.machine, 'sent');
     } catch (error) {
-      meters.sent(letter.to.machine, 'failed');
+      meters.sent(envelope.to.machine, 'failed');
       throw error;
     }
   };

@@ -10,17 +10,17 @@ import type { ProjectionRow } from '../core/machine/projection.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CommitBatch, EngineStore, Json, StoredEntity } from '../ports/engine-store.ts';
 import type { StepRecord } from '../workflows/entity.ts';
-import type { AddressedLetter } from '../workflows/letter.ts';
+import type { AddressedEnvelope } from '../workflows/envelope.ts';
 
 export type TombstoneAnswer =
-  /** What the entity says to the letter, which is dealt with. */
-  | { readonly kind: 'answered'; readonly letters: readonly AddressedLetter[] }
-  /** It only rests, and the letter is more than an answer: its workflow has to take it. */
+  /** What the entity says to the envelope, which is dealt with. */
+  | { readonly kind: 'answered'; readonly envelopes: readonly AddressedEnvelope[] }
+  /** It only rests, and the envelope is more than an answer: its workflow has to take it. */
   | { readonly kind: 'takeUp' };
 
 export interface Tombstones {
   /** Null when the store has no entity whose workflow has ended. */
-  answer(letter: AddressedLetter): Promise<TombstoneAnswer | null>;
+  answer(envelope: AddressedEnvelope): Promise<TombstoneAnswer | null>;
 }
 
 /** `onStep` hears of what an answer is a step of, though no workflow takes it. */
@@ -31,7 +31,7 @@ export function tombstones(
 ): Tombstones {
   const turns = new Turns();
   const world = { store, clock, onStep };
-  return { answer: (letter) => turns.take(addressKey(letter.to), () => answerTo(letter, world)) };
+  return { answer: (envelope) => turns.take(addressKey(envelope.to), () => answerTo(envelope, world)) };
 }
 
 interface Graveyard {
@@ -41,16 +41,16 @@ interface Graveyard {
 }
 
 async function answerTo(
-  letter: AddressedLetter,
+  envelope: AddressedEnvelope,
   { store, clock, onStep }: Graveyard,
 ): Promise<TombstoneAnswer | null> {
-  const stored = await store.load(letter.to);
+  const stored = await store.load(envelope.to);
   if (stored?.done !== true) return null;
-  const machine = machineOf(letter.to.machine);
+  const machine = machineOf(envelope.to.machine);
   // An entity of the embedded engine may lie in parts; what is written here is whole.
   const was = wholeState(machine, stored);
   const at = clock.now();
-  const { state, commands } = machine.step(was, letter.event, at);
+  const { state, commands } = machine.step(was, envelope.event, at);
   if (state !== was && !machine.done(was)) return { kind: 'takeUp' };
   const rows = commands.flatMap((command): readonly ProjectionRow[] =>
     command.type === 'project' ? command.rows : [],
@@ -59,14 +59,14 @@ async function answerTo(
   if (state !== was)
     await store.commit(rowsAndState(rows, { address, state: state as Json, deadline, done }));
   if (state !== was || commands.length > 0)
-    onStep?.({ address, at, event: letter.event, after: state, commands });
+    onStep?.({ address, at, event: envelope.event, after: state, commands });
   // An ended entity orders nothing that anybody would have to carry out.
-  const letters = commands.flatMap((command) =>
-    command.type === 'tell'
-      ? [{ to: command.to, id: `${letter.id}>${command.id}`, event: command.event }]
+  const envelopes = commands.flatMap((command) =>
+    command.type === 'send'
+      ? [{ to: command.to, id: `${envelope.id}>${command.id}`, event: command.event }]
       : [],
   );
-  return { kind: 'answered', letters };
+  return { kind: 'answered', envelopes };
 }
 
 /** Two answers for one entity at once would both rest on the same state, and one of them would be lost. */

@@ -2,16 +2,16 @@
  * A world on a clock that a test moves on: conversations, sandboxes and runs under one policy.
  * Owns the clock's way forward and how things begin; the rules are those of a real run, and none is added here.
  */
-import type { ConversationBirth } from '../core/conversation/state.ts';
+import type { ConversationSpec } from '../core/conversation/state.ts';
 import type { MachineEvent } from '../core/machine/command.ts';
 import { type ConversationId, type EntityAddress, type SandboxId, runId } from '../core/ids.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import { runBirth, runSetting } from '../core/run/birth.ts';
+import { runSpec, runSetting } from '../core/run/run-spec.ts';
 import type { GroupingStrategy } from '../core/status.ts';
 import { formatDuration } from '../dsl/duration.ts';
 import { START_AT_DEFAULT } from '../dsl/scenario/start-at.ts';
 import { Checking } from '../simulator/checking.ts';
-import { birthOutsideRun } from '../simulator/models/birth-outside-run.ts';
+import { specOutsideRun } from '../simulator/models/spec-outside-run.ts';
 import { conversationIdNamed } from '../simulator/models/derived-id.ts';
 import { SIMULATED_USER } from '../simulator/models/run-model.ts';
 import { World as ModelWorld } from '../simulator/models/world.ts';
@@ -127,10 +127,10 @@ export class World implements PlayedWorld {
     const id = conversationIdNamed(options.name);
     if (this.model.agents.knows(id))
       throw new Error(`Cannot start "${options.name}": there is a conversation of that name`);
-    const birth = startBirth(options, id, this.model.policy.grouping);
+    const spec = startSpec(options, id, this.model.policy.grouping);
     this.model.agents.name(id, options.name);
-    if (birth.initialMessage !== null) this.model.accepted.set(birth.initialMessage.messageId, id);
-    this.deliver({ machine: 'conversation', id }, { type: 'started', birth, watcher: null });
+    if (spec.initialMessage !== null) this.model.accepted.set(spec.initialMessage.messageId, id);
+    this.deliver({ machine: 'conversation', id }, { type: 'started', spec, watcher: null });
     return new ConversationHandle(this, id, options.name);
   }
 
@@ -143,12 +143,12 @@ export class World implements PlayedWorld {
     this.runs += 1;
     const id = runId(`run-${this.runs}`);
     this.model.addPlan(id, plan);
-    const birth = runBirth(plan, {
+    const spec = runSpec(plan, {
       runId: id,
       userId: SIMULATED_USER,
       setting: runSetting(this.model.policy),
     });
-    this.deliver({ machine: 'run', id }, { type: 'runStarted', birth });
+    this.deliver({ machine: 'run', id }, { type: 'runStarted', spec });
     return new RunHandle(this, id, plan);
   }
 
@@ -232,14 +232,14 @@ interface Written {
 }
 
 /** @throws Error when it is to join a conversation that has no sandbox yet */
-function startBirth(
+function startSpec(
   { name, repo, model, tags, sandbox, grouping, message }: Written,
   conversationId: ConversationId,
   groupingDefault: GroupingStrategy,
-): ConversationBirth {
+): ConversationSpec {
   if (sandbox?.sandboxId === null)
     throw new Error(`Cannot start "${name}" there: that conversation has no sandbox yet`);
-  return birthOutsideRun({
+  return specOutsideRun({
     conversationId,
     title: name,
     repository: repo ?? null,

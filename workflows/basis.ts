@@ -35,7 +35,7 @@ export function basisOf(inputs: readonly Input[]): readonly Share[] {
  */
 export function restOn(basis: readonly Share[], entity: Entity, inbox: Inbox): void {
   if (isSame(basis, basisOf(entity.inputs))) return;
-  inbox.putBack(entity.goBack());
+  inbox.putBack(entity.rollback());
   for (const { kind, count, at } of basis) {
     // What does not count, as a repeat, was not counted then.
     for (let taken = 0; taken < count;) {

@@ -10,7 +10,7 @@ import { resourceOf, type ResourceClass } from '../core/machine/resource.ts';
 import type { Share } from './basis.ts';
 import type { ClockSight } from './clock-sight.ts';
 import type { Input } from './input.ts';
-import type { AddressedLetter } from './letter.ts';
+import type { AddressedEnvelope } from './envelope.ts';
 
 /** What an activation has to say and to do at once. */
 export interface Batch {
@@ -23,9 +23,9 @@ export interface Batch {
   readonly inputs: readonly Input[];
   /** The workflow's clock, epoch milliseconds, and how it stood when the entity last spoke. Absent: nobody looks. */
   readonly clock?: { readonly at: number; readonly last: ClockSight | null };
-  /** Said in this order: rows first, then letters. */
+  /** Said in this order: rows first, then envelopes. */
   readonly rows: readonly ProjectionRow[];
-  readonly letters: readonly AddressedLetter[];
+  readonly envelopes: readonly AddressedEnvelope[];
   /** Brief ones. */
   readonly commands: readonly ActivityCommand[];
   /** The state of an entity at rest: of one that has ended for good its tombstone. Absent for any other. */

@@ -15,21 +15,21 @@ import {
 import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import { addressFromKey, type EntityAddress } from '../core/ids.ts';
 import { isWatch } from '../core/machine/resource.ts';
-import { Announcer, type Said } from './announcer.ts';
+import { BatchCommitter, type Committed } from './batch-committer.ts';
 import { takeUp } from './carrier.ts';
 import { Entity, type StepListener } from './entity.ts';
-import { HandOut } from './hand-out.ts';
+import { CommandDispatcher } from './command-dispatcher.ts';
 import { Inbox } from './input.ts';
 import { LazyTimer } from './lazy-timer.ts';
 import {
   type Carried,
   type DriveInput,
-  type Letter,
+  type Envelope,
   MALFORMED,
   moveOnSignal,
   noticeSignal,
   requestUpdate,
-} from './letter.ts';
+} from './envelope.ts';
 import { Visibility } from './visibility.ts';
 
 /** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
@@ -40,18 +40,18 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
   const wish = { toMoveOn: false };
   /** Length of the history at the latest acknowledgement: a run must not end in the task that gave one. */
   let acknowledgedAt = -1;
-  setHandler(noticeSignal, (letter) => inbox.put({ kind: 'letter', letter }));
+  setHandler(noticeSignal, (envelope) => inbox.put({ kind: 'envelope', envelope }));
   setHandler(moveOnSignal, () => void (wish.toMoveOn = true));
   setHandler(
     requestUpdate,
-    (letter) => {
-      inbox.put({ kind: 'letter', letter });
+    (envelope) => {
+      inbox.put({ kind: 'envelope', envelope });
       acknowledgedAt = workflowInfo().historyLength;
     },
     { validator: refuseMalformed },
   );
   CancellationScope.current().cancelRequested.catch(() =>
-    inbox.put({ kind: 'letter', letter: cancellationOf(address, runId) }),
+    inbox.put({ kind: 'envelope', envelope: cancellationOf(address, runId) }),
   );
 
   await CancellationScope.nonCancellable(async () => {
@@ -59,8 +59,8 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
     const carried = isTakenUp ? await takenUp(address) : input.carried;
     const entity = new Entity(address, carried, { onStep, endsAtRest: input.endsAtRest === true });
     const beginning = { number: carried?.batch ?? 0, isTakenUp, clock: carried?.clock ?? null };
-    const announcer = new Announcer(entity, inbox, beginning);
-    const out = new HandOut(input.queue, (commandId, event) =>
+    const committer = new BatchCommitter(entity, inbox, beginning);
+    const dispatcher = new CommandDispatcher(input.queue, (commandId, event) =>
       inbox.put({ kind: 'answer', commandId, event }),
     );
     const timer = new LazyTimer(() => inbox.put({ kind: 'deadline' }));
@@ -68,21 +68,21 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
     for (;;) {
       for (const one of inbox.take(Date.now())) entity.apply(one);
       const wantsToLeave = (): boolean => wantsToMoveOn(input, wish) && onlyWatches(entity);
-      if (announcer.hasToSpeak || (wantsToLeave() && !announcer.isSilent)) {
-        const said = await announcer.speak();
+      if (committer.isDirty || (wantsToLeave() && !committer.isClean)) {
+        const said = await committer.commit();
         visibility.show(said.orders.rows);
-        handOut(said, { entity, inbox, out });
+        handOut(said, { entity, inbox, dispatcher });
       }
       if (!inbox.isEmpty) continue;
       timer.arm(entity.deadline);
-      if (!wantsToLeave()) out.beginWatches();
+      if (!wantsToLeave()) dispatcher.beginWatches();
       const mayEnd = (): boolean => allHandlersFinished() && (entity.isAtRest || wantsToLeave());
       await condition(() => !inbox.isEmpty || mayEnd());
       if (inbox.isEmpty && acknowledgedAt === workflowInfo().historyLength) await sleep(1);
-      if (!inbox.isEmpty || announcer.hasToSpeak) continue;
+      if (!inbox.isEmpty || committer.isDirty) continue;
       if (entity.isAtRest) return;
-      if (!announcer.isSilent) continue;
-      const { number: batch, clock } = announcer;
+      if (!committer.isClean) continue;
+      const { number: batch, clock } = committer;
       await moveOn(input, entity, {
         shown: visibility.shown,
         batch,
@@ -102,16 +102,17 @@ async function takenUp(address: EntityAddress): Promise<Carried | null> {
 interface Hands {
   readonly entity: Entity;
   readonly inbox: Inbox;
-  readonly out: HandOut;
+  readonly dispatcher: CommandDispatcher;
 }
 
 /** What was said is settled: only now may begin what cannot be taken back. */
-function handOut({ orders, answers }: Said, { entity, inbox, out }: Hands): void {
-  for (const commandId of orders.cancelled) out.cancel(commandId);
+function handOut({ orders, answers }: Committed, { entity, inbox, dispatcher }: Hands): void {
+  for (const commandId of orders.cancelled) dispatcher.cancel(commandId);
   for (const command of orders.commands) {
     const event = answers.events[command.id];
     if (event !== undefined) inbox.put({ kind: 'answer', commandId: command.id, event });
-    else if (entity.out.has(command.id)) out.give(command, Number(answers.failed.includes(command.id)));
+    else if (entity.out.has(command.id))
+      dispatcher.dispatch(command, Number(answers.failed.includes(command.id)));
   }
 }
 
@@ -138,7 +139,7 @@ function moveOn(
 }
 
 /** `runId` makes the wish of one run of the workflow the same wish however often it is read. */
-function cancellationOf(address: EntityAddress, runId: string): Letter {
+function cancellationOf(address: EntityAddress, runId: string): Envelope {
   const requestId = `cancelled/${runId}`;
   switch (address.machine) {
     case 'run':
@@ -156,8 +157,8 @@ function cancellationOf(address: EntityAddress, runId: string): Letter {
 const ID_LENGTH_MAX = 512;
 
 /** A sync validator: it must not wait, change anything, or give anything back. */
-function refuseMalformed(letter: Letter): void {
-  const { id, event } = (letter as Partial<Letter> | null) ?? {};
+function refuseMalformed(envelope: Envelope): void {
+  const { id, event } = (envelope as Partial<Envelope> | null) ?? {};
   if (
     typeof id === 'string' &&
     id.length > 0 &&

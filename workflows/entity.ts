@@ -12,15 +12,15 @@ import type { EntityAddress, MachineName } from '../core/ids.ts';
 import { machineOf, type HostedMachine } from '../core/machine/machines.ts';
 import type { ProjectionRow } from '../core/machine/projection.ts';
 import type { Input } from './input.ts';
-import type { AddressedLetter, Carried } from './letter.ts';
+import type { AddressedEnvelope, Carried } from './envelope.ts';
 
-/** Letters under way to one entity are far fewer; an older repeat meets a machine that expects repeats. */
+/** Envelopes under way to one entity are far fewer; an older repeat meets a machine that expects repeats. */
 const SEEN_MAX = 256;
 
 /** Orders of all steps since the last batch was settled, in the order they were given. */
 export interface Activation {
   readonly rows: ProjectionRow[];
-  readonly letters: AddressedLetter[];
+  readonly envelopes: AddressedEnvelope[];
   readonly commands: ActivityCommand[];
   /** Ids of commands that were handed out earlier and are not wanted any more. */
   readonly cancelled: string[];
@@ -87,7 +87,7 @@ export class Entity {
       seen: carried?.seen ?? [],
       inherited: carried?.out ?? [],
     };
-    this.goBack();
+    this.rollback();
   }
 
   get deadline(): number | null {
@@ -104,7 +104,7 @@ export class Entity {
 
   /**
    * Its latest state at rest since the last batch was settled; null when it was at none. It stays one when more comes:
-   * whoever takes two letters at once says something whenever whoever took the first alone did.
+   * whoever takes two envelopes at once says something whenever whoever took the first alone did.
    */
   get restedIn(): unknown {
     return this.rested;
@@ -125,11 +125,11 @@ export class Entity {
   }
 
   get hasOrders(): boolean {
-    const { rows, letters, commands, cancelled } = this.activation;
-    return rows.length + letters.length + commands.length + cancelled.length > 0;
+    const { rows, envelopes, commands, cancelled } = this.activation;
+    return rows.length + envelopes.length + commands.length + cancelled.length > 0;
   }
 
-  /** A letter counts once, however often it comes; an answer counts while its command is out. False: it did not. */
+  /** An envelope counts once, however often it comes; an answer counts while its command is out. False: it did not. */
   apply(input: Input): boolean {
     if (!this.counts(input)) return false;
     this.applied.push(input);
@@ -150,14 +150,14 @@ export class Entity {
   }
 
   /** Takes other inputs than it did since then; those it had taken come back. */
-  retake(inputs: readonly Input[]): readonly Input[] {
-    const taken = this.goBack();
+  rebase(inputs: readonly Input[]): readonly Input[] {
+    const taken = this.rollback();
     for (const input of inputs) this.apply(input);
     return taken;
   }
 
   /** To where the last batch was settled; what it had taken since comes back. */
-  goBack(): readonly Input[] {
+  rollback(): readonly Input[] {
     const taken = this.applied;
     const { state, steps, out, seen, inherited } = this.settled;
     this.state = state;
@@ -175,8 +175,8 @@ export class Entity {
 
   private counts(input: Input): boolean {
     switch (input.kind) {
-      case 'letter':
-        return this.remember(input.letter.id);
+      case 'envelope':
+        return this.remember(input.envelope.id);
       case 'answer':
         return this.out.delete(input.commandId);
       case 'clock':
@@ -186,9 +186,9 @@ export class Entity {
   }
 
   /** False when it was seen before. */
-  private remember(letterId: string): boolean {
-    if (this.seen.has(letterId)) return false;
-    this.seen.add(letterId);
+  private remember(envelopeId: string): boolean {
+    if (this.seen.has(envelopeId)) return false;
+    this.seen.add(envelopeId);
     for (const oldest of this.seen) {
       if (this.seen.size <= SEEN_MAX) break;
       this.seen.delete(oldest);
@@ -206,12 +206,13 @@ export class Entity {
   }
 
   private order(command: Command): void {
-    const { rows, letters, commands } = this.activation;
+    const { rows, envelopes, commands } = this.activation;
     if (isActivityCommand(command)) {
       this.out.set(command.id, command);
       commands.push(command);
     } else if (command.type === 'project') rows.push(...command.rows);
-    else if (command.type === 'tell') letters.push({ to: command.to, id: command.id, event: command.event });
+    else if (command.type === 'send')
+      envelopes.push({ to: command.to, id: command.id, event: command.event });
     else this.cancel(command.commandId);
   }
 
@@ -227,8 +228,8 @@ export class Entity {
 /** Null: an answer that nobody waits for, or no event at all. */
 function eventOf(input: Input): MachineEvent | null {
   switch (input.kind) {
-    case 'letter':
-      return input.letter.event;
+    case 'envelope':
+      return input.envelope.event;
     case 'answer':
       return input.event;
     case 'clock':
@@ -239,5 +240,5 @@ function eventOf(input: Input): MachineEvent | null {
 }
 
 function empty(): Activation {
-  return { rows: [], letters: [], commands: [], cancelled: [] };
+  return { rows: [], envelopes: [], commands: [], cancelled: [] };
 }

@@ -3,7 +3,7 @@
  * Owns the names; everything else is the driver's.
  */
 import { drive } from './drive.ts';
-import type { DriveInput } from './letter.ts';
+import type { DriveInput } from './envelope.ts';
 
 export const sandbox = (input: DriveInput): Promise<void> => drive(input);
 export const conversation = (input: DriveInput): Promise<void> => drive(input);

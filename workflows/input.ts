@@ -1,15 +1,15 @@
 /**
- * What an entity steps on: a letter, the answer to a command, or its deadline, with the instant at which it counts; and
+ * What an entity steps on: an envelope, the answer to a command, or its deadline, with the instant at which it counts; and
  * that its clock was set, which is no step.
  * Owns the order in which what came together is taken; must not know what it means.
  */
 import { condition } from '@temporalio/workflow';
 import type { MachineEvent } from '../core/machine/command.ts';
-import type { Letter } from './letter.ts';
+import type { Envelope } from './envelope.ts';
 
 export type News =
   | { readonly kind: 'answer'; readonly commandId: string; readonly event: MachineEvent | null }
-  | { readonly kind: 'letter'; readonly letter: Letter }
+  | { readonly kind: 'envelope'; readonly envelope: Envelope }
   /** The clock was set by so much. */
   | { readonly kind: 'clock'; readonly byMs: number }
   | { readonly kind: 'deadline' };
@@ -21,12 +21,12 @@ export type Input = News & { readonly at: number };
 export class Inbox {
   private readonly clocks: News[] = [];
   private readonly answers: News[] = [];
-  private readonly letters: News[] = [];
+  private readonly envelopes: News[] = [];
   private hasStruck = false;
   private came = 0;
 
   get isEmpty(): boolean {
-    return this.clocks.length + this.answers.length + this.letters.length === 0 && !this.hasStruck;
+    return this.clocks.length + this.answers.length + this.envelopes.length === 0 && !this.hasStruck;
   }
 
   /** Until something comes, and no longer than that. */
@@ -44,8 +44,8 @@ export class Inbox {
       case 'answer':
         this.answers.push(news);
         return;
-      case 'letter':
-        this.letters.push(news);
+      case 'envelope':
+        this.envelopes.push(news);
         return;
       case 'deadline':
         this.hasStruck = true;
@@ -56,7 +56,12 @@ export class Inbox {
   take(at: number): readonly Input[] {
     const struck: readonly News[] = this.hasStruck ? [{ kind: 'deadline' }] : [];
     this.hasStruck = false;
-    const news = [...this.clocks.splice(0), ...this.answers.splice(0), ...this.letters.splice(0), ...struck];
+    const news = [
+      ...this.clocks.splice(0),
+      ...this.answers.splice(0),
+      ...this.envelopes.splice(0),
+      ...struck,
+    ];
     return news.map((one) => ({ ...one, at }));
   }
 
@@ -67,8 +72,8 @@ export class Inbox {
         return this.clocks.shift() ?? null;
       case 'answer':
         return this.answers.shift() ?? null;
-      case 'letter':
-        return this.letters.shift() ?? null;
+      case 'envelope':
+        return this.envelopes.shift() ?? null;
       case 'deadline': {
         if (!this.hasStruck) return null;
         this.hasStruck = false;
@@ -81,7 +86,7 @@ export class Inbox {
   putBack(inputs: readonly Input[]): void {
     for (const { at: _at, ...news } of [...inputs].reverse()) {
       if (news.kind === 'answer') this.answers.unshift(news);
-      else if (news.kind === 'letter') this.letters.unshift(news);
+      else if (news.kind === 'envelope') this.envelopes.unshift(news);
       else if (news.kind === 'clock') this.clocks.unshift(news);
       else this.hasStruck = true;
     }

@@ -33,7 +33,7 @@ export class CallsInFlight {
   private readonly since: number;
   private unknown: Set<string>;
   private open: JoinableCall[] = [];
-  private lookMs = LOOK_MS_MIN;
+  private pollMs = LOOK_MS_MIN;
 
   constructor(clock: Clock, bill: Bill, tolerance: Tolerance) {
     this.clock = clock;
@@ -54,8 +54,8 @@ export class CallsInFlight {
     const waitedMs = this.clock.steady() - this.since;
     const mayCome = this.bill.rows.some((row) => this.mayCome(row, waitedMs));
     if (!mayCome || signal.aborted) return false;
-    await sleepUntil(this.clock, this.clock.now() + this.lookMs, signal);
-    this.lookMs = Math.min(2 * this.lookMs, LOOK_MS_MAX);
+    await sleepUntil(this.clock, this.clock.now() + this.pollMs, signal);
+    this.pollMs = Math.min(2 * this.pollMs, LOOK_MS_MAX);
     this.unknown = this.named();
     this.open = [];
     return true;

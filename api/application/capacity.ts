@@ -50,7 +50,7 @@ async function admitted(
 ): Promise<Exclude<AcceptOutcome, { readonly kind: 'warm_lost' }>> {
   const { world, startTasks, search } = application;
   const { deployment, keys, clock } = world;
-  const { conversationId, userId, strategy, sandboxId: explicit } = task.birth;
+  const { conversationId, userId, strategy, sandboxId: explicit } = task.spec;
   if (deployment.onFull !== 'refuse') {
     const outcome = await startTasks.accept(task, { kind: 'queued', waitingMax: WAITING_STARTS_MAX });
     if (outcome.kind === 'warm_lost') throw new Error('Cannot start: a start that waits asked for a place');

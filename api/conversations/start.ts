@@ -6,7 +6,7 @@ import { putLaunchFacts, storedLaunchFacts, launchScope } from '../../activities
 import { openSecrets, secretScope } from '../../activities/redaction.ts';
 import { requireNotIn, requirePermitted } from '../../activities/secret-rules.ts';
 import { firstTitle } from '../../core/conversation/first-title.ts';
-import type { ConversationBirth } from '../../core/conversation/state.ts';
+import type { ConversationSpec } from '../../core/conversation/state.ts';
 import {
   conversationId as asConversationId,
   sandboxId,
@@ -110,11 +110,11 @@ async function taskOf(
     // Values of secrets count, too, and cannot be read back from it.
     fingerprint: markOf(application, request),
     request: withoutSecrets(request) as unknown as Json,
-    birth: await birthOf(application, { userId, request, conversationId, settings }),
+    spec: await specOf(application, { userId, request, conversationId, settings }),
   };
 }
 
-async function birthOf(
+async function specOf(
   application: Application,
   {
     userId,
@@ -127,7 +127,7 @@ async function birthOf(
     readonly conversationId: ConversationId;
     readonly settings: UserSettings;
   },
-): Promise<ConversationBirth> {
+): Promise<ConversationSpec> {
   const { world } = application;
   const profile = await activeProfile(application, userId, settings);
   const given = request.initial_message ?? null;
@@ -175,7 +175,7 @@ function configuredModel({ models }: Application): string | null {
 }
 
 /** @throws InvalidRequest */
-function observabilityOf(request: StartRequest): Pick<ConversationBirth, 'observability'> {
+function observabilityOf(request: StartRequest): Pick<ConversationSpec, 'observability'> {
   const read = readObservability(request);
   if (read.kind === 'read') return read.observability === null ? {} : { observability: read.observability };
   const [problem] = read.problems;
@@ -212,7 +212,7 @@ async function seal(
 async function hand({ requests, startTasks }: Application, task: StartTask): Promise<void> {
   await requests.deliver({
     to: { machine: 'conversation', id: task.conversationId },
-    event: { type: 'started', birth: task.birth, watcher: null },
+    event: { type: 'started', spec: task.spec, watcher: null },
   });
   await startTasks.markDelivered(task.taskId);
 }

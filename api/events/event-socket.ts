@@ -51,13 +51,17 @@ interface Feed {
   readonly afterSequence: number;
 }
 
-interface Wish {
+interface StreamRequest {
   readonly request: IncomingMessage;
   readonly url: URL;
   readonly id: string;
 }
 
-async function admitted(application: Application, gate: Gate, { request, url, id }: Wish): Promise<Feed> {
+async function admitted(
+  application: Application,
+  gate: Gate,
+  { request, url, id }: StreamRequest,
+): Promise<Feed> {
   const asked = {
     headers: request.headers,
     query: Object.fromEntries(url.searchParams),

@@ -13,7 +13,7 @@ const KEYS_MAX = 100;
 /** 256 bits: far beyond guessing. */
 const KEY_BYTES = 32;
 
-export interface KeyWish {
+export interface NewApiKey {
   readonly userId: UserId;
   readonly name: string | null;
   readonly scope: KeyScope;
@@ -35,7 +35,7 @@ export function randomKey(): string {
 /** @throws ParleyError count_limit_reached; config_invalid for a given key that could be guessed */
 export async function issueKey(
   keys: Pick<ApiKeyStore, 'add'>,
-  { now, key: given, ...wish }: KeyWish,
+  { now, key: given, ...wish }: NewApiKey,
 ): Promise<{ readonly key: string; readonly record: ApiKey }> {
   if (given !== undefined && !GIVEN_KEY.test(given))
     throw new ParleyError(

@@ -9,7 +9,7 @@ import { runId as asRunId, type RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
-import { runBirth, runSetting } from '../../core/run/birth.ts';
+import { runSpec, runSetting } from '../../core/run/run-spec.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { isTheirs } from './run-access.ts';
 
@@ -48,12 +48,12 @@ export async function submitRun(
     throw error instanceof ParleyError && error.code === 'run_exists' ? inUse() : error;
   });
   await sealRunSecrets(world.vault, id, secrets);
-  const birth = runBirth(plan, {
+  const spec = runSpec(plan, {
     runId: id,
     userId: caller.userId,
     setting: runSetting(world.deployment),
   });
-  await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', birth } });
+  await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
   return await seen(application, id);
 }
 

@@ -51,7 +51,7 @@ async function bringToLife(
   const warmth = generation > 0 || sessionStartedAt === null ? {} : { bootedAt: sessionStartedAt };
   await requests.deliver({
     to: { machine: 'sandbox', id: sandboxId },
-    event: { type: 'created', birth: { sandboxId, userId, createdBy: 'api', limits, ...warmth } },
+    event: { type: 'created', spec: { sandboxId, userId, createdBy: 'api', limits, ...warmth } },
   });
 }
 

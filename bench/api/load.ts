@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { Pool } from 'undici';
 
-export interface Wish {
+export interface LoadRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** `{id}` stands for the id of a conversation. */
@@ -20,7 +20,7 @@ export const LOAD_ARGUMENT = '--load';
 
 export interface LoadProcess {
   /** Milliseconds of each call. */
-  run(wish: Wish): Promise<readonly number[]>;
+  run(wish: LoadRequest): Promise<readonly number[]>;
   end(): void;
 }
 
@@ -40,7 +40,7 @@ export function startLoad(): LoadProcess {
 }
 
 export function serveLoad(): void {
-  process.on('message', (wish: Wish) => {
+  process.on('message', (wish: LoadRequest) => {
     ask(wish).then(
       (took) => process.send?.(took),
       (error: unknown) => process.send?.(String(error)),
@@ -55,7 +55,7 @@ async function ask({
   clients,
   requests,
   conversations,
-}: Wish): Promise<readonly number[]> {
+}: LoadRequest): Promise<readonly number[]> {
   const pool = new Pool(url, { connections: clients, pipelining: 1 });
   const took: number[] = [];
   let left = requests;

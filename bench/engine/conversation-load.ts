@@ -54,7 +54,7 @@ function started(index: number): Delivery {
     event: {
       type: 'started',
       watcher: null,
-      birth: {
+      spec: {
         conversationId: id,
         userId: userId('bench'),
         runId: null,

@@ -4,7 +4,7 @@
  */
 import { runId, userId, type RunId } from '../../core/ids.ts';
 import type { Plan, PlanItem } from '../../core/plan/plan.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { StepRecord } from '../../engine/batch.ts';
 import { openInstallation, type Reading } from './installation.ts';
@@ -36,8 +36,8 @@ export async function runRuns(load: RunLoad, onRun: (reading: RunReading) => voi
     const done = new Promise<void>((resolve) => (ended = resolve));
     installation.begin();
     await store.plans.putPlan(id, plan);
-    const birth = runBirth(plan, { runId: id, userId: userId('bench') });
-    await engine.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', birth } });
+    const spec = runSpec(plan, { runId: id, userId: userId('bench') });
+    await engine.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
     await done;
     await engine.settled();
     onRun({ ...installation.read(), rssMb: process.memoryUsage.rss() / 2 ** 20 });

@@ -8,7 +8,7 @@ import { sandboxId, userId } from '../../core/ids.ts';
 import { IDLE_TIME_DEFAULT_MS } from '../../core/limits.ts';
 import { sessionEndOf } from '../../core/sandbox/session.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
-import { birthOf } from './conversations.ts';
+import { specOf } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { eventsOf } from './histories.ts';
 import { deployOrdinary } from './ordinary/deployment.ts';
@@ -29,7 +29,7 @@ export interface BusyLoad {
 export interface BusySandbox {
   readonly events: number;
   readonly touches: number;
-  readonly looks: number;
+  readonly polls: number;
   readonly listing: readonly string[];
   /** Over its whole chain of runs, from the start of the conversation to its pause. */
   readonly ordinaryEvents: number;
@@ -42,7 +42,7 @@ export async function measureBusySandbox({ touches, ordinaryTouches }: BusyLoad)
   return { ...ours, touches, ordinaryEvents, ordinaryTouches };
 }
 
-type Ours = Pick<BusySandbox, 'events' | 'looks' | 'listing'>;
+type Ours = Pick<BusySandbox, 'events' | 'polls' | 'listing'>;
 
 async function ourSandbox(ground: SkippingGround, touches: number): Promise<Ours> {
   const beganAt = await ground.readClock();
@@ -62,14 +62,14 @@ async function ourSandbox(ground: SkippingGround, touches: number): Promise<Ours
   });
   try {
     const limits = { idleTimeMs: IDLE_TIME_DEFAULT_MS, deletionTimeMs: null };
-    const birth = { sandboxId: SANDBOX, userId: userId('bench'), createdBy: 'api', limits } as const;
-    await requests.deliver({ to: { machine: 'sandbox', id: SANDBOX }, event: { type: 'created', birth } });
+    const spec = { sandboxId: SANDBOX, userId: userId('bench'), createdBy: 'api', limits } as const;
+    await requests.deliver({ to: { machine: 'sandbox', id: SANDBOX }, event: { type: 'created', spec } });
     await ground.skip(PLAYED_MS);
     const row = await store.records.sandbox(SANDBOX);
     if (row?.pauseReason !== 'session_limit')
       throw new Error(`Cannot count: the sandbox is ${row?.status} (${row?.pauseReason}), not at its cap`);
     const listing = await eventsOf(ground.client, `sandbox/${SANDBOX}`);
-    return { events: listing.length, looks: touching.looks, listing };
+    return { events: listing.length, polls: touching.polls, listing };
   } finally {
     await stop();
   }
@@ -77,7 +77,7 @@ async function ourSandbox(ground: SkippingGround, touches: number): Promise<Ours
 
 /** Touches at even distances over a session, written into the store as time passes. */
 class Touching {
-  looks = 0;
+  polls = 0;
   private done = 0;
   private lastAt: number;
   private readonly beganAt: number;
@@ -107,11 +107,11 @@ class Touching {
 
 function counting(activities: Activities, touching: Touching): Activities {
   const { watchIdle } = activities;
-  const look: typeof watchIdle.look = (command, memory) => {
-    touching.looks += 1;
-    return watchIdle.look(command, memory);
+  const poll: typeof watchIdle.poll = (command, memory) => {
+    touching.polls += 1;
+    return watchIdle.poll(command, memory);
   };
-  return { ...activities, watchIdle: { ...watchIdle, look } };
+  return { ...activities, watchIdle: { ...watchIdle, poll } };
 }
 
 async function ordinarySandbox(ground: SkippingGround, touches: number): Promise<number> {
@@ -122,16 +122,16 @@ async function ordinarySandbox(ground: SkippingGround, touches: number): Promise
     activities: (activities) => paced(activities, () => ground.readClock()),
   });
   try {
-    const birth = birthOf('busy');
-    await start(birth);
-    await milestones.at(birth.conversationId, 'FINISHED');
+    const spec = specOf('busy');
+    await start(spec);
+    await milestones.at(spec.conversationId, 'FINISHED');
     const everyMs = Math.floor(sessionEndOf(0) / touches);
     for (let touched = 0; touched < touches; touched += 1) {
-      await touch(birth);
+      await touch(spec);
       await ground.skip(everyMs);
     }
     await ground.skip(HOUR_MS);
-    return (await eventsOf(ground.client, workflowIdOf(birth))).length;
+    return (await eventsOf(ground.client, workflowIdOf(spec))).length;
   } finally {
     await stop();
   }

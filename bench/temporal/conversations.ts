@@ -2,15 +2,15 @@
  * The conversations that the parts start: who they are and how they begin, the same for every way of doing the work.
  * Owns ids and births; must not deliver anything.
  */
-import type { ConversationBirth } from '../../core/conversation/state.ts';
+import type { ConversationSpec } from '../../core/conversation/state.ts';
 import { conversationId, userId } from '../../core/ids.ts';
-import { birthOutsideRun } from '../../simulator/models/birth-outside-run.ts';
+import { specOutsideRun } from '../../simulator/models/spec-outside-run.ts';
 import { conversationIdNamed } from '../../simulator/models/derived-id.ts';
 import type { Delivery } from '../../ports/notifier.ts';
 
 /** With one message to begin with, in a sandbox of its own. */
-export function birthOf(name: string, change: Partial<ConversationBirth> = {}): ConversationBirth {
-  return birthOutsideRun({
+export function specOf(name: string, change: Partial<ConversationSpec> = {}): ConversationSpec {
+  return specOutsideRun({
     conversationId: conversationId(conversationIdNamed(name)),
     userId: userId('bench'),
     repository: 'bench/repository',
@@ -21,9 +21,9 @@ export function birthOf(name: string, change: Partial<ConversationBirth> = {}): 
   });
 }
 
-export function started(birth: ConversationBirth): Delivery {
-  const to = { machine: 'conversation', id: birth.conversationId } as const;
-  return { to, event: { type: 'started', watcher: null, birth } };
+export function started(spec: ConversationSpec): Delivery {
+  const to = { machine: 'conversation', id: spec.conversationId } as const;
+  return { to, event: { type: 'started', watcher: null, spec } };
 }
 
 /** Runs `one` for each, so many at a time: when one has ended, the next begins. */

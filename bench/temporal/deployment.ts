@@ -9,7 +9,7 @@ import { systemClock } from '../../engine/system-clock.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
-import { Post } from '../../temporal/post.ts';
+import { EntityClient } from '../../temporal/entity-client.ts';
 import { heardStore } from '../../testing/temporal/seen-store.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import { startWorkers } from '../../temporal/worker.ts';
@@ -41,9 +41,9 @@ export async function deploy(
   options: DeploymentOptions,
 ): Promise<Deployment> {
   const { clock = systemClock, onRows } = options;
-  const late: { post: Post | null } = { post: null };
+  const late: { entities: EntityClient | null } = { entities: null };
   const notifier: Notifier = {
-    deliver: (delivery) => late.post?.notices.deliver(delivery) ?? Promise.reject(new Error('not yet')),
+    deliver: (delivery) => late.entities?.notices.deliver(delivery) ?? Promise.reject(new Error('not yet')),
   };
   const { store, activities, close } = await openWorld(options, notifier);
   const queue = `bench-${randomBytes(4).toString('hex')}`;
@@ -52,7 +52,7 @@ export async function deploy(
     milestones.see(rows);
     onRows?.(rows);
   });
-  const post = new Post({
+  const entities = new EntityClient({
     client,
     queue,
     eventsMax: EVENTS_MAX,
@@ -60,7 +60,7 @@ export async function deploy(
     clock,
     requestWaitMs: REQUEST_WAIT_MS,
   });
-  late.post = post;
+  late.entities = entities;
   const workers = await startWorkers({
     connection,
     namespace: NAMESPACE,
@@ -68,7 +68,7 @@ export async function deploy(
     bundlePath: BUNDLE,
     activities: carrierActivities({
       store: seen,
-      send: (letter) => post.send(letter),
+      send: (envelope) => entities.send(envelope),
       activities,
       clock,
       onError: ({ type }, { message }) => void process.stderr.write(`${type}: ${message}\n`),
@@ -78,7 +78,7 @@ export async function deploy(
   });
   return {
     store,
-    requests: post.requests,
+    requests: entities.requests,
     milestones,
     async stop() {
       await workers.stop();

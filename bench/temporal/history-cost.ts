@@ -4,10 +4,10 @@
  */
 import { runId, userId, type ConversationId } from '../../core/ids.ts';
 import type { ConversationRow } from '../../core/machine/projection.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { planOf } from '../engine/run-load.ts';
-import { birthOf, eachAtOnce, started } from './conversations.ts';
+import { specOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer, type Ground } from './ground.ts';
 import { eventsAtRest } from './histories.ts';
@@ -49,10 +49,10 @@ async function countAlone(ground: Ground, load: HistoryLoad): Promise<HistoryMea
   const { activityMs, conversations, atOnce } = load;
   const { store, requests, milestones, stop } = await deploy(ground, { activityMs });
   try {
-    const births = Array.from({ length: conversations }, (_, index) => birthOf(`alone ${index}`));
-    await eachAtOnce(births, atOnce, async (birth) => {
-      await requests.deliver(started(birth));
-      await milestones.at(birth.conversationId, 'FINISHED');
+    const specs = Array.from({ length: conversations }, (_, index) => specOf(`alone ${index}`));
+    await eachAtOnce(specs, atOnce, async (spec) => {
+      await requests.deliver(started(spec));
+      await milestones.at(spec.conversationId, 'FINISHED');
     });
     const rows = await store.records.conversations({});
     if (rows.length !== conversations) throw new Error(`Cannot count: ${rows.length} conversations began`);
@@ -76,8 +76,8 @@ async function countInRun(
     const keep = { sandbox: 'keep', conversation: 'keep', onCollectFailure: 'keep' } as const;
     const plan = { ...planOf(id, { items: conversations, concurrency: atOnce }), cleanup: keep };
     await store.plans.putPlan(id, plan);
-    const birth = runBirth(plan, { runId: id, userId: userId('bench') });
-    await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', birth } });
+    const spec = runSpec(plan, { runId: id, userId: userId('bench') });
+    await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
     await runEnded(() => store.records.run(id).then((row) => row?.phase ?? null));
     const rows = await store.records.conversations({ runId: id });
     if (rows.length !== conversations) throw new Error(`Cannot count: ${rows.length} conversations began`);
@@ -113,12 +113,12 @@ async function countOrdinary(ground: Ground, load: HistoryLoad): Promise<Ordinar
   const { activityMs, conversations, atOnce } = load;
   const { start, milestones, workflowIdOf, stop } = await deployOrdinary(ground, { activityMs });
   try {
-    const births = Array.from({ length: conversations }, (_, index) => birthOf(`ordinary ${index}`));
-    await eachAtOnce(births, atOnce, async (birth) => {
-      await start(birth);
-      await milestones.at(birth.conversationId satisfies ConversationId, 'FINISHED');
+    const specs = Array.from({ length: conversations }, (_, index) => specOf(`ordinary ${index}`));
+    await eachAtOnce(specs, atOnce, async (spec) => {
+      await start(spec);
+      await milestones.at(spec.conversationId satisfies ConversationId, 'FINISHED');
     });
-    const histories = await eventsAtRest(ground.client, births.map(workflowIdOf));
+    const histories = await eventsAtRest(ground.client, specs.map(workflowIdOf));
     return { ordinary: mean(histories.map(({ length }) => length)), ordinaryListing: histories[0] ?? [] };
   } finally {
     await stop();

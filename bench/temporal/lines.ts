@@ -45,11 +45,11 @@ function paceLine({ perSecond, readyP50Ms, readyP95Ms, cpuMs }: Pace): string {
 }
 
 export function busySandboxLines(busy: BusySandbox, withListing: boolean): readonly string[] {
-  const { events, touches, looks, ordinaryEvents, ordinaryTouches } = busy;
+  const { events, touches, polls, ordinaryEvents, ordinaryTouches } = busy;
   const perTouch = ordinaryEvents / ordinaryTouches;
   const ratio = events / (perTouch * touches);
   return [
-    `ours, ${touches} touches in 12 hours, ${looks} looks: ${events} events, up to its pause (aim: at most 60)`,
+    `ours, ${touches} touches in 12 hours, ${polls} polls: ${events} events, up to its pause (aim: at most 60)`,
     `ordinary way, ${ordinaryTouches} touches: ${ordinaryEvents} events, ${perTouch.toFixed(1)} for each touch`,
     `ours / ordinary at ${touches} touches ${ratio.toFixed(4)} (aim: at most 0.01)`,
     ...(withListing ? numbered('sandbox', busy.listing) : []),

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ConversationId } from '../../core/ids.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Store } from '../../store/open-store.ts';
-import { birthOf, eachAtOnce, started } from './conversations.ts';
+import { specOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer } from './ground.ts';
 import { percentile } from './means.ts';
@@ -74,10 +74,10 @@ export async function measureOpenConversations(
       const from = performance.now();
       const startedPerSecond = (): number => (1_000 * (ids.length - before)) / (performance.now() - from);
       const starting = eachAtOnce(names, atOnce, async (name) => {
-        const birth = birthOf(name, { strategy: 'ADD_TO_ANY', initialMessage: null });
-        await requests.deliver(started(birth));
-        await milestones.at(birth.conversationId, 'READY');
-        ids.push(birth.conversationId);
+        const spec = specOf(name, { strategy: 'ADD_TO_ANY', initialMessage: null });
+        await requests.deliver(started(spec));
+        await milestones.at(spec.conversationId, 'READY');
+        ids.push(spec.conversationId);
         if (ids.length % PROGRESS_EVERY === 0)
           onGrowth({ open: ids.length, size, startedPerSecond: startedPerSecond() });
       });
@@ -104,16 +104,16 @@ export async function measureOpenConversations(
 /** Rejects when `count` stands still for too long. */
 async function unlessStalled(work: Promise<void>, count: () => number): Promise<void> {
   let last = { count: count(), at: performance.now() };
-  let look: NodeJS.Timeout | undefined;
+  let poll: NodeJS.Timeout | undefined;
   const stalled = new Promise<never>((_resolve, reject) => {
-    look = setInterval(() => {
+    poll = setInterval(() => {
       const now = performance.now();
       if (count() !== last.count) last = { count: count(), at: now };
       else if (now - last.at > STALL_MS_MAX)
         reject(new Error(`Cannot open more: ${last.count} are open, and nothing gets ready any more`));
     }, STALL_LOOK_MS);
   });
-  await Promise.race([work, stalled]).finally(() => clearInterval(look));
+  await Promise.race([work, stalled]).finally(() => clearInterval(poll));
 }
 
 async function readP50(store: Store, ids: readonly ConversationId[]): Promise<number> {

@@ -7,7 +7,7 @@ import type { Activities } from '../../activities/activity.ts';
 
 interface AnyActivity {
   readonly run: (...args: readonly unknown[]) => Promise<unknown>;
-  readonly look?: (...args: readonly unknown[]) => Promise<unknown>;
+  readonly poll?: (...args: readonly unknown[]) => Promise<unknown>;
 }
 
 /** `before` is awaited at the beginning of every try and every look. */
@@ -20,8 +20,8 @@ export function paced(activities: Activities, before: () => Promise<unknown>): A
     };
   const entries = Object.entries(activities as unknown as Record<string, AnyActivity>).map(
     ([type, activity]) => {
-      const { run, look } = activity;
-      return [type, { ...activity, run: after(run), ...(look === undefined ? {} : { look: after(look) }) }];
+      const { run, poll } = activity;
+      return [type, { ...activity, run: after(run), ...(poll === undefined ? {} : { poll: after(poll) }) }];
     },
   );
   return Object.fromEntries(entries) as Activities;

@@ -13,7 +13,7 @@ import type { World as ActivityWorld } from '../../activities/world.ts';
 import { DELETION_TIME_DEFAULT_MS, IDLE_TIME_DEFAULT_MS } from '../../core/limits.ts';
 import type { ProjectionRow } from '../../core/machine/projection.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
-import { birthOf, started } from './conversations.ts';
+import { specOf, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { median } from './means.ts';
 import { paced } from './paced-activities.ts';
@@ -109,9 +109,9 @@ async function playOnServer(ground: SkippingGround): Promise<number> {
   });
   try {
     const from = performance.now();
-    const birth = birthOf('a');
-    const to = { machine: 'conversation', id: birth.conversationId } as const;
-    await requests.deliver(started(birth));
+    const spec = specOf('a');
+    const to = { machine: 'conversation', id: spec.conversationId } as const;
+    await requests.deliver(started(spec));
     await ground.skip(MESSAGE_AT_MS);
     await requests.deliver({ to, event: message('second', 'more') });
     await ground.skip(INTERRUPT_AT_MS - MESSAGE_AT_MS);

@@ -2,8 +2,8 @@
  * Conversations per second in both ways and empty workflows per second, one after the other on the same server.
  * Owns the loads; activities answer at once, so that the server and the workers are what is measured.
  */
-import type { ConversationBirth } from '../../core/conversation/state.ts';
-import { birthOf, eachAtOnce, started } from './conversations.ts';
+import type { ConversationSpec } from '../../core/conversation/state.ts';
+import { specOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer, type Ground } from './ground.ts';
 import { median, percentile } from './means.ts';
@@ -36,7 +36,7 @@ export interface Speed {
 
 interface Way {
   readonly milestones: Milestones;
-  start(birth: ConversationBirth): Promise<void>;
+  start(spec: ConversationSpec): Promise<void>;
 }
 
 /** Run through before anything is counted: code is compiled, connections are open. */
@@ -70,7 +70,7 @@ async function once(ground: Ground, load: SpeedLoad): Promise<Speed> {
   const emptyPerSecond = (1_000 * conversations) / (performance.now() - from);
   await direct.stop();
   const { milestones, requests, stop } = await deploy(ground, { activityMs: 0 });
-  const way: Way = { milestones, start: (birth) => requests.deliver(started(birth)) };
+  const way: Way = { milestones, start: (spec) => requests.deliver(started(spec)) };
   const ours = await paceOf(way, { ...load, name: 'ours' });
   await stop();
   return { emptyPerSecond, ours, ordinary };
@@ -81,19 +81,19 @@ async function paceOf(
   { conversations, atOnce, name }: SpeedLoad & { readonly name: string },
 ): Promise<Pace> {
   const readyMs: number[] = [];
-  const begin = async (birth: ConversationBirth): Promise<void> => {
+  const begin = async (spec: ConversationSpec): Promise<void> => {
     const from = performance.now();
-    await start(birth);
-    readyMs.push((await milestones.at(birth.conversationId, 'READY')) - from);
-    await milestones.at(birth.conversationId, 'FINISHED');
+    await start(spec);
+    readyMs.push((await milestones.at(spec.conversationId, 'READY')) - from);
+    await milestones.at(spec.conversationId, 'FINISHED');
   };
-  const births = (label: string, count: number): readonly ConversationBirth[] =>
-    Array.from({ length: count }, (_, index) => birthOf(`${name} ${label} ${index}`));
-  await eachAtOnce(births('warm-up', WARM_UP), atOnce, begin);
+  const specs = (label: string, count: number): readonly ConversationSpec[] =>
+    Array.from({ length: count }, (_, index) => specOf(`${name} ${label} ${index}`));
+  await eachAtOnce(specs('warm-up', WARM_UP), atOnce, begin);
   readyMs.length = 0;
   const from = performance.now();
   const cpuFrom = process.cpuUsage();
-  await eachAtOnce(births('counted', conversations), atOnce, begin);
+  await eachAtOnce(specs('counted', conversations), atOnce, begin);
   const perSecond = (1_000 * conversations) / (performance.now() - from);
   const { user, system } = process.cpuUsage(cpuFrom);
   const cpuMs = (user + system) / 1_000 / conversations;

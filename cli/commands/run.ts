@@ -25,7 +25,7 @@ import { loadPlan, type PlanRequest } from '../job/load-plan.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
 import { subsetOf, type Subset } from '../job/plan-subset.ts';
-import { lookAhead } from '../../host/preflight/look-ahead.ts';
+import { preflightRun } from '../../host/preflight/preflight-run.ts';
 import { newRunId, parseRunId } from '../../host/run-id.ts';
 import { attend } from '../run-session.ts';
 import { userName } from '../run-settings.ts';
@@ -117,7 +117,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   const plan = subsetOf(compiled, subset);
   const json = options.json === true;
   // A service looks at its own world.
-  if (options.preflight && config !== null) await lookAhead(shell, { config, plan, file, json });
+  if (options.preflight && config !== null) await preflightRun(shell, { config, plan, file, json });
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
   if (config === null) {
     refuseAwaiting(plan, 'hand the run to a service', 'run it here, without --server');

@@ -4,7 +4,7 @@
  */
 import type { Client } from '../../api/client/client.ts';
 
-export interface EventWish {
+export interface EventQuery {
   /** Events behind this number. */
   readonly after: number;
   readonly limit: number;
@@ -26,7 +26,7 @@ export interface EventPage {
 /** Looked at for kinds that are asked for; whoever wants more goes on behind them. */
 const LOOKED_MAX = 5_000;
 
-export async function readEvents(client: Client, id: string, wish: EventWish): Promise<EventPage> {
+export async function readEvents(client: Client, id: string, wish: EventQuery): Promise<EventPage> {
   const { after, limit, bytesMax, kinds, signal } = wish;
   const page: EventPage = { events: [], next: after, more: false, shortened: [] };
   const count = await client.countEvents({ params: { conversation_id: id } }, { signal });

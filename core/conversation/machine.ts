@@ -10,7 +10,7 @@ import { runCell } from '../machine/transition-table.ts';
 import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import { begin } from './start.ts';
-import { bornConversation, copyConversation, type ConversationState } from './state.ts';
+import { initConversation, copyConversation, type ConversationState } from './state.ts';
 import { CONVERSATION_TABLE } from './table.ts';
 import { isOver, settleConversation } from './turn.ts';
 
@@ -32,7 +32,7 @@ function stepConversation(
   event: ConversationEvent,
   now: number,
 ): Step<ConversationState | null, ConversationCommand> {
-  if (state === null) return event.type === 'started' ? birth(event, now) : stay(state);
+  if (state === null) return event.type === 'started' ? init(event, now) : stay(state);
   return takeTurn(state, now, TURN, (turn) => runCell(CONVERSATION_TABLE, state.phase, turn, event));
 }
 
@@ -56,16 +56,16 @@ function isReadOnlyForGood({
   return phase === 'readOnly' || (phase === 'startFailed' && (sandboxId === null || isOver(sandbox)));
 }
 
-function birth(
+function init(
   event: Extract<ConversationEvent, { type: 'started' }>,
   now: number,
 ): Step<ConversationState, ConversationCommand> {
-  const born = bornConversation(event.birth, event.watcher, now);
-  return takeTurn(born, now, TURN, begin);
+  const created = initConversation(event.spec, event.watcher, now);
+  return takeTurn(created, now, TURN, begin);
 }
 
 const TURN: TurnOptions<ConversationState, ConversationOrder> = {
-  prefixOf: (state) => `conversation/${state.birth.conversationId}`,
+  prefixOf: (state) => `conversation/${state.spec.conversationId}`,
   copy: copyConversation,
   settle: settleConversation,
 };

@@ -6,11 +6,11 @@ import type { ErrorCode } from '../error-catalogue.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
 import type { PoolPlacement } from '../placement/place-in-pool.ts';
 import type { ConversationRow, LifecycleEvent } from '../machine/projection.ts';
-import type { SandboxEvent, SandboxTold } from '../sandbox/message.ts';
-import type { SandboxBirth } from '../sandbox/state.ts';
+import type { SandboxEvent, SandboxNotice } from '../sandbox/message.ts';
+import type { SandboxSpec } from '../sandbox/state.ts';
 import type { ConversationSnapshot, LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy } from '../status.ts';
-import type { ConversationBirth, QueuedItem } from './state.ts';
+import type { ConversationSpec, QueuedItem } from './state.ts';
 
 /** What an agent reported, from a callback or from the watch: a snapshot, newest wins by `at`. */
 export interface AgentReport {
@@ -29,7 +29,7 @@ export interface AgentReport {
 }
 
 export type ConversationEvent =
-  | { readonly type: 'started'; readonly birth: ConversationBirth; readonly watcher: EntityAddress | null }
+  | { readonly type: 'started'; readonly spec: ConversationSpec; readonly watcher: EntityAddress | null }
   /**
    * `birth` is set when placement made a new sandbox; `leftBehind` when the one that refused before has nobody left in
    * it and goes, too (D11); `spilled` when the pool of its run was full, and the sandbox is none of it.
@@ -38,7 +38,7 @@ export type ConversationEvent =
       readonly type: 'placed';
       readonly commandId: string;
       readonly sandboxId: SandboxId;
-      readonly birth: SandboxBirth | null;
+      readonly spec: SandboxSpec | null;
       readonly leftBehind?: SandboxId;
       readonly spilled?: true;
     }
@@ -114,11 +114,11 @@ export type ConversationEvent =
   | { readonly type: 'deleteRequested'; readonly requestId: string }
   | { readonly type: 'conversationRemoved'; readonly commandId: string; readonly sandboxToRemove: boolean }
   | { readonly type: 'deadline' }
-  | SandboxTold;
+  | SandboxNotice;
 
 export type ConversationEventType = ConversationEvent['type'];
 
-export interface ConversationTold {
+export interface ConversationNotice {
   readonly type: 'conversationNoticed';
   readonly conversation: ConversationSnapshot;
 }
@@ -162,7 +162,7 @@ export type ConversationOrder =
       readonly model: string | null;
       readonly tags: Readonly<Record<string, string>>;
       readonly iterationsMax: number;
-      readonly confirmation: ConversationBirth['confirmation'];
+      readonly confirmation: ConversationSpec['confirmation'];
     })
   | (AgentOrder & { readonly type: 'deliverItem'; readonly item: QueuedItem })
   /** Ends in `agentReported` as soon as the agent is not working any more, or in `agentLimitReached`. */
@@ -176,4 +176,4 @@ export type ConversationOrder =
   | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly ConversationRow[] }
-  | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxEvent | ConversationTold };
+  | { readonly type: 'send'; readonly to: EntityAddress; readonly event: SandboxEvent | ConversationNotice };

@@ -26,10 +26,10 @@ export function beginPlacement(turn: ConversationTurn): void {
 }
 
 function placementOrder({
-  birth,
+  spec,
   excluded,
 }: ConversationState): Extract<ConversationOrder, { type: 'placeConversation' }> {
-  const { conversationId, userId, strategy, sandboxId, pool, runId } = birth;
+  const { conversationId, userId, strategy, sandboxId, pool, runId } = spec;
   const order = { type: 'placeConversation', conversationId, userId, strategy, sandboxId, excluded } as const;
   return {
     ...order,
@@ -111,5 +111,5 @@ export function removeLeftBehind(
 ): void {
   if (leftBehind === undefined) return;
   const event: SandboxEvent = { type: 'deleteRequested', requestId: newRequestId(turn) };
-  turn.order({ type: 'tell', to: { machine: 'sandbox', id: leftBehind }, event });
+  turn.order({ type: 'send', to: { machine: 'sandbox', id: leftBehind }, event });
 }

@@ -42,7 +42,7 @@ function orderRemoval(turn: ConversationTurn): void {
   state.startDeadline = null;
   state.awaiting = turn.order({
     type: 'removeConversation',
-    conversationId: state.birth.conversationId,
+    conversationId: state.spec.conversationId,
     generation: state.sandbox?.generation ?? 0,
   });
 }
@@ -68,7 +68,7 @@ export function removed(turn: ConversationTurn, event: EventOf<'conversationRemo
   const { state } = turn;
   if (state.awaiting !== event.commandId) return;
   state.awaiting = null;
-  tellSandbox(turn, { type: 'detached', conversationId: state.birth.conversationId });
+  tellSandbox(turn, { type: 'detached', conversationId: state.spec.conversationId });
   if (event.sandboxToRemove) tellSandbox(turn, { type: 'deleteRequested', requestId: newRequestId(turn) });
   state.phase = 'deleted';
 }
@@ -78,6 +78,6 @@ export function changeMetadata(turn: ConversationTurn, event: EventOf<'metadataC
   const { state } = turn;
   if (wasSeen(state.seen, event.requestId)) return;
   state.seen = remember(state.seen, event.requestId);
-  const title = event.title ?? state.birth.title;
-  state.birth = { ...state.birth, title, tags: event.tags ?? state.birth.tags };
+  const title = event.title ?? state.spec.title;
+  state.spec = { ...state.spec, title, tags: event.tags ?? state.spec.tags };
 }

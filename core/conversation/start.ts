@@ -73,10 +73,10 @@ function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): vo
   tellSandbox(turn, {
     type: 'attachRequested',
     requestId: state.attachRequestId,
-    conversationId: state.birth.conversationId,
+    conversationId: state.spec.conversationId,
     // A pool belongs to its run: what of it was released meanwhile is resumed, as what is named explicitly.
-    explicit: state.birth.sandboxId !== null || state.birth.pool !== undefined,
-    birth: event.birth,
+    explicit: state.spec.sandboxId !== null || state.spec.pool !== undefined,
+    spec: event.spec,
   });
 }
 

@@ -34,7 +34,7 @@ export const CONVERSATION_PHASES = [
 export type ConversationPhase = (typeof CONVERSATION_PHASES)[number];
 
 /** What a conversation was started with: references to secrets only (D20). */
-export interface ConversationBirth {
+export interface ConversationSpec {
   readonly conversationId: ConversationId;
   readonly userId: UserId;
   readonly runId: RunId | null;
@@ -84,7 +84,7 @@ export type QueuedItem =
 export interface ConversationState {
   readonly version: 1;
   readonly commandCount: number;
-  readonly birth: ConversationBirth;
+  readonly spec: ConversationSpec;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Who is told of every change; null for nobody. */
@@ -133,15 +133,15 @@ export interface ConversationState {
   readonly seen: SeenRequests;
 }
 
-export function bornConversation(
-  birth: ConversationBirth,
+export function initConversation(
+  spec: ConversationSpec,
   watcher: EntityAddress | null,
   now: number,
 ): ConversationState {
   return {
     version: 1,
     commandCount: 0,
-    birth,
+    spec,
     createdAt: now,
     updatedAt: now,
     watcher,
@@ -166,7 +166,7 @@ export function bornConversation(
     watch: null,
     interrupted: false,
     limitReached: null,
-    queue: birth.initialMessage === null ? [] : [firstItem(birth.initialMessage)],
+    queue: spec.initialMessage === null ? [] : [firstItem(spec.initialMessage)],
     deliveries: 0,
     resumeRequestId: null,
     resumeRequests: 0,
@@ -183,7 +183,7 @@ export function copyConversation(state: ConversationState): Mutable<Conversation
   return {
     version: state.version,
     commandCount: state.commandCount,
-    birth: state.birth,
+    spec: state.spec,
     createdAt: state.createdAt,
     updatedAt: state.updatedAt,
     watcher: state.watcher,
@@ -220,7 +220,7 @@ export function copyConversation(state: ConversationState): Mutable<Conversation
   };
 }
 
-function firstItem(message: NonNullable<ConversationBirth['initialMessage']>): QueuedItem {
+function firstItem(message: NonNullable<ConversationSpec['initialMessage']>): QueuedItem {
   return { kind: 'message', itemId: message.messageId, text: message.text, run: message.run };
 }
 
@@ -241,8 +241,8 @@ export function isSettled(state: ConversationState): boolean {
 
 export function conversationSnapshot(state: ConversationState): ConversationSnapshot {
   return {
-    conversationId: state.birth.conversationId,
-    itemIndex: state.birth.itemIndex,
+    conversationId: state.spec.conversationId,
+    itemIndex: state.spec.itemIndex,
     generation: 0,
     sequence: state.sequence,
     startTask: state.startTask,

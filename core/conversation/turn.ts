@@ -45,12 +45,12 @@ export function stopWatching(turn: ConversationTurn): void {
 
 export function tellSandbox(turn: ConversationTurn, event: SandboxEvent): void {
   const { sandboxId } = turn.state;
-  if (sandboxId !== null) turn.order({ type: 'tell', to: { machine: 'sandbox', id: sandboxId }, event });
+  if (sandboxId !== null) turn.order({ type: 'send', to: { machine: 'sandbox', id: sandboxId }, event });
 }
 
 /** A request id of our own making: unique because the command count never repeats. */
 export function newRequestId({ state }: ConversationTurn): string {
-  return `conversation/${state.birth.conversationId}?${state.commandCount}`;
+  return `conversation/${state.spec.conversationId}?${state.commandCount}`;
 }
 
 export function beginStep(turn: ConversationTurn, step: StartStep): void {
@@ -66,7 +66,7 @@ export function stepAfter(step: StartStep): ConversationPhase {
 
 function stepOrder(state: ConversationState, step: StartStep, agent: AgentAddress): ConversationOrder {
   const { conversationId, sandboxId, generation } = agent;
-  const { repository, codeHost, branch } = state.birth;
+  const { repository, codeHost, branch } = state.spec;
   switch (step) {
     case 'preparingRepository':
       return {
@@ -92,7 +92,7 @@ function stepOrder(state: ConversationState, step: StartStep, agent: AgentAddres
 /** Opens the agent's conversation, or arms the one that exists with the keys of this incarnation (D15, D19). */
 export function openOrder(state: ConversationState, agent: AgentAddress): ConversationOrder {
   const { conversationId, sandboxId, generation } = agent;
-  const { userId, model, tags, iterationsMax, confirmation } = state.birth;
+  const { userId, model, tags, iterationsMax, confirmation } = state.spec;
   return {
     conversationId,
     sandboxId,
@@ -107,7 +107,7 @@ export function openOrder(state: ConversationState, agent: AgentAddress): Conver
 }
 
 export interface AgentAddress {
-  readonly conversationId: ConversationState['birth']['conversationId'];
+  readonly conversationId: ConversationState['spec']['conversationId'];
   readonly sandboxId: SandboxSnapshot['sandboxId'];
   readonly generation: number;
 }
@@ -125,7 +125,7 @@ export function orderAgent(
 
 export function agentAddress(state: ConversationState, sandbox: SandboxSnapshot): AgentAddress {
   return {
-    conversationId: state.birth.conversationId,
+    conversationId: state.spec.conversationId,
     sandboxId: sandbox.sandboxId,
     generation: sandbox.generation,
   };
@@ -149,10 +149,10 @@ export function failStart(turn: ConversationTurn, code: ErrorCode, reason: strin
 
 /** An item of a run is its run's to clean up. */
 export function releaseSandbox(turn: ConversationTurn): void {
-  const { birth, sandbox, attachRequestId } = turn.state;
+  const { spec, sandbox, attachRequestId } = turn.state;
   // While the attachment has not been answered, its answer is waited for.
-  if (birth.runId !== null || attachRequestId !== null || sandbox?.usable !== true) return;
-  tellSandbox(turn, { type: 'startFailed', conversationId: birth.conversationId });
+  if (spec.runId !== null || attachRequestId !== null || sandbox?.usable !== true) return;
+  tellSandbox(turn, { type: 'startFailed', conversationId: spec.conversationId });
 }
 
 /** An accepted message is delivered exactly once or refused explicitly, with an event (D7). */
@@ -173,7 +173,7 @@ export function refuseMessage(
 }
 
 function note(turn: ConversationTurn, code: string, detail: string): void {
-  const { conversationId } = turn.state.birth;
+  const { conversationId } = turn.state.spec;
   const about = { machine: 'conversation', id: conversationId } as const;
   turn.order({ type: 'record', event: { about, conversationId, code, detail } });
 }
@@ -215,7 +215,7 @@ export function askForResume(turn: ConversationTurn, giveUp: (turn: Conversation
   const requestId = newRequestId(turn);
   state.resumeRequests += 1;
   state.resumeRequestId = requestId;
-  const { conversationId, runId } = state.birth;
+  const { conversationId, runId } = state.spec;
   const inRun = runId === null ? {} : { inRun: true as const };
   tellSandbox(turn, { type: 'resumeRequested', requestId, conversationId, ...inRun });
 }
@@ -230,7 +230,7 @@ export function settleConversation(before: ConversationState, turn: Conversation
   if (state.watcher === null) return;
   const conversation = conversationSnapshot(state);
   if (isSame(conversationSnapshot(before), conversation)) return;
-  turn.order({ type: 'tell', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
+  turn.order({ type: 'send', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
 }
 
 /** A watcher waits for READY or ERROR; the steps in between are for the record, and would fill its inbox. */
@@ -249,22 +249,22 @@ function noticeSandbox(turn: ConversationTurn): void {
   state.agentSequence += 1;
   tellSandbox(turn, {
     type: 'agentNoticed',
-    conversationId: state.birth.conversationId,
+    conversationId: state.spec.conversationId,
     sequence: state.agentSequence,
     activity: state.agentActivity,
   });
 }
 
 export function rowOf(state: ConversationState): ConversationRow {
-  const { birth } = state;
+  const { spec } = state;
   return {
     table: 'conversation',
-    conversationId: birth.conversationId,
+    conversationId: spec.conversationId,
     generation: 0,
     sequence: state.sequence,
-    userId: birth.userId,
-    runId: birth.runId,
-    key: birth.key,
+    userId: spec.userId,
+    runId: spec.runId,
+    key: spec.key,
     sandboxId: state.sandboxId,
     sandboxStatus: state.sandbox?.status ?? null,
     startTask: state.startTask,
@@ -272,14 +272,14 @@ export function rowOf(state: ConversationState): ConversationRow {
     executionStatus: state.executionStatus,
     executionStatusAt: state.executionStatusAt,
     queuedMessages: state.queue.length,
-    selectedRepository: birth.repository,
-    selectedBranch: birth.branch,
-    model: birth.model,
-    title: birth.title,
-    tags: birth.tags,
-    ...(birth.codeHost === null ? {} : { codeHost: birth.codeHost }),
-    ...(birth.nanoUsdMax === null ? {} : { nanoUsdMax: birth.nanoUsdMax }),
-    ...(birth.observability === undefined ? {} : { observability: birth.observability }),
+    selectedRepository: spec.repository,
+    selectedBranch: spec.branch,
+    model: spec.model,
+    title: spec.title,
+    tags: spec.tags,
+    ...(spec.codeHost === null ? {} : { codeHost: spec.codeHost }),
+    ...(spec.nanoUsdMax === null ? {} : { nanoUsdMax: spec.nanoUsdMax }),
+    ...(spec.observability === undefined ? {} : { observability: spec.observability }),
     createdAt: state.createdAt,
     updatedAt: state.updatedAt,
   };

@@ -74,7 +74,7 @@ function watchWhileWorking(turn: ConversationTurn): void {
     return;
   // A limit is met once: a watch that met it again at once would never end.
   const { nanoUsdMax, noProgressMs } =
-    state.limitReached === null ? state.birth : { nanoUsdMax: null, noProgressMs: null };
+    state.limitReached === null ? state.spec : { nanoUsdMax: null, noProgressMs: null };
   const { conversationId, sandboxId, generation } = agentAddress(state, state.sandbox);
   state.watch = turn.order({
     conversationId,

@@ -15,7 +15,7 @@ export type CommandType = Command['type'];
 export type MachineEvent = SandboxEvent | ConversationEvent | RunEvent | ShardEvent;
 
 /** Commands that a driver carries out itself, inside its own transaction. */
-export type DriverCommandType = 'project' | 'tell' | 'cancelCommand';
+export type DriverCommandType = 'project' | 'send' | 'cancelCommand';
 
 /** Commands that an activity carries out. */
 export type ActivityCommand = Exclude<Command, { readonly type: DriverCommandType }>;
@@ -23,5 +23,5 @@ export type ActivityCommandType = ActivityCommand['type'];
 export type CommandOf<Type extends CommandType> = Extract<Command, { readonly type: Type }>;
 
 export function isActivityCommand(command: Command): command is ActivityCommand {
-  return command.type !== 'project' && command.type !== 'tell' && command.type !== 'cancelCommand';
+  return command.type !== 'project' && command.type !== 'send' && command.type !== 'cancelCommand';
 }

@@ -101,7 +101,7 @@ function rank(type: string): number {
   switch (type) {
     case 'project':
       return 0;
-    case 'tell':
+    case 'send':
       return 1;
     case 'cancelCommand':
       return 2;

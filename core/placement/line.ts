@@ -87,6 +87,6 @@ const LOOK_MS = 1_000;
 const LOOK_MS_MAX = 30_000;
 
 /** When one that waits asks for room again where idle sandboxes are to make it: nobody tells it that an agent rests. */
-export function lookForRoomMs(position: number): number {
+export function pollForRoomMs(position: number): number {
   return Math.min(LOOK_MS_MAX, position * LOOK_MS);
 }

@@ -12,7 +12,7 @@ export const WARM_BOOTS_AT_ONCE = 2;
 export const NOBODY = userId('no user');
 
 /** What a deployment wants. */
-export interface WarmPoolWish {
+export interface WarmPoolTarget {
   /** Sandboxes kept ready; 0 keeps none. */
   readonly size: number;
   /** One that has been up for so long is replaced; well below the length of a session (D10). */
@@ -36,7 +36,7 @@ export interface WarmSandbox {
 export type WarmPresence = 'up' | 'down' | 'unknown';
 
 export interface WarmQuestion {
-  readonly wish: WarmPoolWish;
+  readonly directive: WarmPoolTarget;
   readonly held: readonly WarmSandbox[];
   readonly presences: ReadonlyMap<SandboxId, WarmPresence>;
   /** Boots that this process carries out at this moment. */
@@ -60,7 +60,7 @@ export interface WarmSteps {
 }
 
 export function warmSteps(question: WarmQuestion): WarmSteps {
-  const { held, wish, booting, isBackingOff } = question;
+  const { held, directive: wish, booting, isBackingOff } = question;
   const present = held.filter(({ state }) => state !== 'leaving');
   const unfit = present.flatMap((one) => {
     const reason = unfitness(one, question);
@@ -82,7 +82,7 @@ export function warmSteps(question: WarmQuestion): WarmSteps {
 }
 
 /** Null for one that is as it should be. One that could not be asked stays (D13). */
-function unfitness(one: WarmSandbox, { wish, presences, now }: WarmQuestion): WarmReason | null {
+function unfitness(one: WarmSandbox, { directive: wish, presences, now }: WarmQuestion): WarmReason | null {
   if (one.spec !== wish.spec) return 'other_spec';
   if (one.bootedAt === null) return now - one.reservedAt >= START_TIMEOUT_MS ? 'start_timeout' : null;
   if (presences.get(one.sandboxId) === 'down') return 'not_up';
@@ -90,7 +90,7 @@ function unfitness(one: WarmSandbox, { wish, presences, now }: WarmQuestion): Wa
 }
 
 /** Exact at the boundary, as every limit (D10). */
-function isTooOld(bootedAt: number, { maxAgeMs }: WarmPoolWish, now: number): boolean {
+function isTooOld(bootedAt: number, { maxAgeMs }: WarmPoolTarget, now: number): boolean {
   return now - bootedAt >= maxAgeMs;
 }
 
@@ -102,6 +102,6 @@ function youngestFirst(a: WarmSandbox, b: WarmSandbox): number {
 }
 
 /** What may be claimed: ready, of the wished spec, and booted after this instant. */
-export function bootedAfter({ maxAgeMs }: WarmPoolWish, now: number): number {
+export function bootedAfter({ maxAgeMs }: WarmPoolTarget, now: number): number {
   return now - maxAgeMs;
 }

@@ -7,7 +7,7 @@ import type { ConversationSnapshot } from '../machine/snapshot.ts';
 import type { RunEvent } from './message.ts';
 import { hasHadEnough, unusedOfPool } from './admission/pool.ts';
 import { waitingForSlot } from './items/offers.ts';
-import { standingOf } from './standing.ts';
+import { itemsByPhase } from './items-by-phase.ts';
 import type { RunState } from './state.ts';
 import { changeSandbox, newRequestId, type RunTurn } from './turn.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
@@ -103,7 +103,7 @@ function releaseForSlots(turn: RunTurn): void {
 const isThere = ({ state }: UsedSandbox): boolean => state === 'used' || state === 'kept';
 
 function sandboxesInFlight(state: RunState): ReadonlySet<SandboxId> {
-  const ids = standingOf(state).inFlight.flatMap((index) => state.items[index]?.sandboxId ?? []);
+  const ids = itemsByPhase(state).inFlight.flatMap((index) => state.items[index]?.sandboxId ?? []);
   return new Set(ids);
 }
 
@@ -131,14 +131,14 @@ function releaseRecycled(turn: RunTurn): void {
 }
 
 function mayStillPlace(state: RunState): boolean {
-  const { waiting, inFlight } = standingOf(state);
+  const { waiting, inFlight } = itemsByPhase(state);
   return waiting.length > 0 || inFlight.some((index) => state.items[index]?.phase === 'starting');
 }
 
 /** One look at who is in flight, however many sandboxes there are. */
 function neededSandboxes(state: RunState): ReadonlySet<SandboxId> | 'all' {
   const needed = new Set<SandboxId>();
-  for (const index of standingOf(state).inFlight) {
+  for (const index of itemsByPhase(state).inFlight) {
     const sandboxId = state.items[index]?.sandboxId ?? null;
     if (sandboxId !== null) needed.add(sandboxId);
     // An item whose place is not known yet may be put into any sandbox that is shared.
@@ -182,7 +182,7 @@ function stillInUse(turn: RunTurn, { sandboxId, pooled }: UsedSandbox): void {
 
 /** Who waits for an answer is not cut off. */
 function mustStay(state: RunState, sandboxId: SandboxId): boolean {
-  if (standingOf(state).ended.waiting === undefined) return false;
+  if (itemsByPhase(state).ended.waiting === undefined) return false;
   return state.items.some((item) => item.sandboxId === sandboxId && item.ending?.outcome === 'waiting');
 }
 
@@ -199,7 +199,7 @@ export function removeConversations(turn: RunTurn): void {
     for (const id of [...item.past, item.conversationId]) {
       if (id === null) continue;
       const event = { type: 'deleteRequested', requestId: newRequestId(turn) } as const;
-      turn.order({ type: 'tell', to: { machine: 'conversation', id }, event });
+      turn.order({ type: 'send', to: { machine: 'conversation', id }, event });
     }
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { RunEvent } from './message.ts';
 import type { RunTurn } from './turn.ts';
-import { closeShards } from './wishes.ts';
+import { closeShards } from './shard-directives.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 

@@ -14,7 +14,7 @@ import { hold } from './admission/hold.ts';
 import { endAttempt, itemsDeadline, itemsExpired, stopItem } from './items/items.ts';
 import type { RunEvent } from './message.ts';
 import { isSharded } from './shards.ts';
-import { hasEndedForGood, standingOf } from './standing.ts';
+import { hasEndedForGood, itemsByPhase } from './items-by-phase.ts';
 import { changePace } from './admission/pace.ts';
 import { poolDeadline, warmPoolAgain } from './admission/pool.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
@@ -140,7 +140,7 @@ export function pursue(turn: RunTurn): void {
 
 /** A budget that cancels leaves only those that wait: nothing was in flight any more. */
 function endWaiting(turn: RunTurn): void {
-  for (const index of standingOf(turn.state).waiting)
+  for (const index of itemsByPhase(turn.state).waiting)
     endAttempt(turn, index, endingOf({ seen: 'budget_exceeded' }));
 }
 
@@ -151,7 +151,7 @@ function advance(turn: RunTurn): void {
 }
 
 function haveAllEnded(state: RunState): boolean {
-  const { waiting, inFlight } = standingOf(state);
+  const { waiting, inFlight } = itemsByPhase(state);
   return waiting.length === 0 && inFlight.length === 0;
 }
 

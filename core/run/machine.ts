@@ -10,15 +10,15 @@ import { changedPositions } from './amend/changed-positions.ts';
 import { pursue, runDeadline } from './control.ts';
 import { itemRows, runRow } from './items/rows.ts';
 import type { RunEvent, RunOrder } from './message.ts';
-import { bornRun } from './born.ts';
+import { initRun } from './init.ts';
 import { RUN_PARTS } from './parts.ts';
 import { warmPool } from './admission/pool.ts';
-import { SEQUENCE_AT_BIRTH, isSharded } from './shards.ts';
-import { hasEndedForGood } from './standing.ts';
+import { FIRST_SEQUENCE, isSharded } from './shards.ts';
+import { hasEndedForGood } from './items-by-phase.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
 import type { RunTurn } from './turn.ts';
-import { tellShards } from './wishes.ts';
+import { directShards } from './shard-directives.ts';
 import { runClockSet } from './working-time.ts';
 
 export type RunCommand = Identified<RunOrder>;
@@ -36,13 +36,13 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
 };
 
 function stepRun(state: RunState | null, event: RunEvent, now: number): Step<RunState | null, RunCommand> {
-  if (state === null) return event.type === 'runStarted' ? birth(event, now) : stay(state);
+  if (state === null) return event.type === 'runStarted' ? init(event, now) : stay(state);
   return takeTurn(state, now, TURN, (turn) => runCell(RUN_TABLE, state.phase, turn, event));
 }
 
-function birth(event: Extract<RunEvent, { type: 'runStarted' }>, now: number): Step<RunState, RunCommand> {
-  const born = bornRun(event.birth, now);
-  return takeTurn(born, now, TURN, (turn) => {
+function init(event: Extract<RunEvent, { type: 'runStarted' }>, now: number): Step<RunState, RunCommand> {
+  const created = initRun(event.spec, now);
+  return takeTurn(created, now, TURN, (turn) => {
     warmPool(turn);
     pursue(turn);
   });
@@ -58,16 +58,16 @@ const TURN: TurnOptions<RunState, RunOrder> = {
 function settleRun(before: RunState, turn: RunTurn): void {
   const { state } = turn;
   state.sequence += 1;
-  const isBirth = before.sequence === 0;
-  const changed = changedPositions(isBirth ? [] : before.items, state.items);
+  const isInit = before.sequence === 0;
+  const changed = changedPositions(isInit ? [] : before.items, state.items);
   turn.order({ type: 'project', rows: [runRow(state), ...rowsOfChanged(before, state, changed)] });
-  if (isSharded(state)) tellShards(before, turn, isBirth ? [] : changed);
+  if (isSharded(state)) directShards(before, turn, isInit ? [] : changed);
 }
 
 /** A shard writes the rows of its items itself, from the first change on; the run writes what is older than that. */
 function rowsOfChanged(before: RunState, state: RunState, changed: readonly number[]): readonly RunItemRow[] {
   if (!isSharded(state)) return itemRows(state, changed);
-  const isBirth = before.sequence === 0;
-  const born = isBirth ? changed : changed.filter((position) => position >= before.items.length);
-  return itemRows({ ...state, sequence: SEQUENCE_AT_BIRTH }, born);
+  const isInit = before.sequence === 0;
+  const created = isInit ? changed : changed.filter((position) => position >= before.items.length);
+  return itemRows({ ...state, sequence: FIRST_SEQUENCE }, created);
 }

@@ -2,14 +2,14 @@
  * What a run machine hears and orders.
  * Owns the unions; every event is a past fact, every command an order.
  */
-import type { ConversationEvent, ConversationTold } from '../conversation/message.ts';
+import type { ConversationEvent, ConversationNotice } from '../conversation/message.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../machine/projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ShardEvent } from '../shard/message.ts';
 import type { FailureClass, GroupingStrategy } from '../status.ts';
 import type { ItemAnswer, ShardTold } from './items/item-message.ts';
-import type { RunBirth, RunItemSpec } from './state.ts';
+import type { RunSpec, RunItemSpec } from './state.ts';
 
 interface Asked {
   readonly requestId: string;
@@ -27,10 +27,10 @@ export interface RunSettings {
 }
 
 export type RunEvent =
-  | { readonly type: 'runStarted'; readonly birth: RunBirth }
+  | { readonly type: 'runStarted'; readonly spec: RunSpec }
   | ItemAnswer
   | ShardTold
-  | ConversationTold
+  | ConversationNotice
   /** `isOurs` false: somebody else's conversation is in it, so it is left alone. */
   | {
       readonly type: 'sandboxCleanedUp';
@@ -139,7 +139,7 @@ export type RunOrder =
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly (RunRow | RunItemRow)[] }
   | {
-      readonly type: 'tell';
+      readonly type: 'send';
       readonly to: EntityAddress;
-      readonly event: SandboxEvent | ConversationEvent | ShardEvent | ShardTold | ConversationTold;
+      readonly event: SandboxEvent | ConversationEvent | ShardEvent | ShardTold | ConversationNotice;
     };

@@ -3,7 +3,7 @@
  * Owns which of its lists are long: items and sandboxes are many, and a step changes few of them.
  */
 import type { SplitState, StateParts } from '../machine/machine.ts';
-import { standingOfAll } from './standing.ts';
+import { allItemsByPhase } from './items-by-phase.ts';
 import type { RunState } from './state.ts';
 
 /** Where the items stand follows from them, and is not kept. */
@@ -12,11 +12,11 @@ export const RUN_PARTS: StateParts<RunState | null> = { split: splitRun, join: j
 function splitRun(state: RunState | null): SplitState | null {
   if (state === null) return null;
   const { items, sandboxes } = state;
-  return { head: { ...state, items: [], sandboxes: [], standing: undefined }, lists: { items, sandboxes } };
+  return { head: { ...state, items: [], sandboxes: [], byPhase: undefined }, lists: { items, sandboxes } };
 }
 
 function joinRun({ head, lists }: SplitState): RunState {
   const items = lists['items'] as RunState['items'];
   const sandboxes = lists['sandboxes'] as RunState['sandboxes'];
-  return { ...(head as RunState), items, sandboxes, standing: standingOfAll(items) };
+  return { ...(head as RunState), items, sandboxes, byPhase: allItemsByPhase(items) };
 }

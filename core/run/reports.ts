@@ -9,7 +9,7 @@ import type { RunEvent } from './message.ts';
 import { boundsOf, isSharded, shardOf } from './shards.ts';
 import { isInFlight } from './state.ts';
 import { changeItem, type RunTurn } from './turn.ts';
-import { tellWishes, wishOf } from './wishes.ts';
+import { sendDirectives, directiveOf } from './shard-directives.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
@@ -38,5 +38,5 @@ export function attemptReported(turn: RunTurn, event: EventOf<'attemptEnded'>): 
   if (ended?.phase === 'waiting') changeItem(turn, index, { notBefore: event.notBefore });
   // Its shard would wait for another try, and a run that is being cancelled gives none.
   else if (ended !== undefined && event.phase === 'waiting')
-    tellWishes(turn, shardOf(state, index), [wishOf(ended, index, state.sequence + 1)]);
+    sendDirectives(turn, shardOf(state, index), [directiveOf(ended, index, state.sequence + 1)]);
 }

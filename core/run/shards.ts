@@ -1,10 +1,10 @@
 /**
  * A run of very many items, whose items live in shards: which shard hosts what, and whether there are any.
- * Owns the numbers and addresses; what the run and its shards tell each other is in core/run/wishes.ts and
+ * Owns the numbers and addresses; what the run and its shards tell each other is in core/run/shard-directives.ts and
  * core/run/reports.ts. Must not decide about an item.
  */
 import type { EntityAddress, RunId } from '../ids.ts';
-import type { RunBirth, RunState } from './state.ts';
+import type { RunSpec, RunState } from './state.ts';
 
 /** Bounds what one durable workflow hears, keeps and replays. */
 export const SHARD_ITEMS_MAX = 500;
@@ -18,12 +18,12 @@ export function isSharded({ shards }: Pick<RunState, 'shards'>): boolean {
 }
 
 /** None has said that it is there. */
-export function bornShards({ rules, items }: RunBirth): RunState['shards'] {
+export function initShards({ rules, items }: RunSpec): RunState['shards'] {
   return rules.shardItems === undefined ? undefined : grownShards({ shards: [], rules, items }, 0);
 }
 
 /** Rows at a birth, of whatever hosts the item: older than any that a shard writes. */
-export const SEQUENCE_AT_BIRTH = 1;
+export const FIRST_SEQUENCE = 1;
 
 /** After items were added: the shards that have more of them now, and the new ones, have not said so yet. */
 export function grownShards(

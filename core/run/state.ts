@@ -1,6 +1,6 @@
 /**
  * What a run machine remembers of one batch job.
- * Owns the state's shape; its first value is in core/run/born.ts. Must not own a transition.
+ * Owns the state's shape; its first value is in core/run/init.ts. Must not own a transition.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../ids.ts';
 import type { ItemRules } from '../plan/item-rules.ts';
@@ -57,7 +57,7 @@ export interface ItemNeed {
   readonly entry: string;
 }
 
-export interface RunBirth {
+export interface RunSpec {
   readonly runId: RunId;
   readonly userId: UserId;
   readonly name: string;
@@ -124,18 +124,18 @@ export interface Slice {
   readonly from: number;
 }
 
-/** Where the items stand. It follows from the items; core/run/standing.ts keeps it. */
-export interface Standing {
+/** Where the items stand. It follows from the items; core/run/items-by-phase.ts keeps it. */
+export interface ItemsByPhase {
   /** Items that wait, by index, in the order in which they may begin: highest priority first, then plan order. */
   readonly waiting: readonly number[];
   /** Items in flight, by index, ascending. */
   readonly inFlight: readonly number[];
   readonly ended: Readonly<Partial<Record<Outcome, number>>>;
   /** By number of the group; absent when no item waits for others. */
-  readonly groups?: readonly GroupStanding[] | undefined;
+  readonly groups?: readonly GroupCounts[] | undefined;
 }
 
-export interface GroupStanding {
+export interface GroupCounts {
   /** Items of it that have not ended. */
   readonly open: number;
   /** Items of it that have ended otherwise than well; who was not needed has ended well. */
@@ -178,7 +178,7 @@ export interface RunState {
   readonly endedAt: number | null;
   readonly items: readonly RunItem[];
   /** Absent until an item first changes, and in states that older versions stored. */
-  readonly standing?: Standing | undefined;
+  readonly byPhase?: ItemsByPhase | undefined;
   readonly sandboxes: readonly UsedSandbox[];
   readonly spentNanoUsd: number;
   /** Instants of failures that the breaker counts, oldest first, bounded by its count. */
@@ -224,7 +224,7 @@ export function copyRun(state: RunState): Mutable<RunState> {
     createdAt: state.createdAt,
     endedAt: state.endedAt,
     items: state.items,
-    standing: state.standing,
+    byPhase: state.byPhase,
     sandboxes: state.sandboxes,
     spentNanoUsd: state.spentNanoUsd,
     breakerHits: state.breakerHits,

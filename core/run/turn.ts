@@ -7,7 +7,7 @@ import { addressKey, type SandboxId } from '../ids.ts';
 import type { Turn } from '../machine/turn.ts';
 import type { RunOrder } from './message.ts';
 import { shardAddress } from './shards.ts';
-import { standingAfter, standingOf } from './standing.ts';
+import { itemsByPhaseAfter, itemsByPhase } from './items-by-phase.ts';
 import { itemAt, positionOf, type RunItem, type RunState } from './state.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
 
@@ -18,10 +18,10 @@ export function changeItem(turn: RunTurn, index: number, change: Partial<RunItem
   const item = itemAt(state, index);
   if (item === undefined) return null;
   const changed = { ...item, ...change };
-  const before = standingOf(state);
+  const before = itemsByPhase(state);
   const position = positionOf(state, index);
   state.items = state.items.with(position, changed);
-  state.standing = standingAfter(before, state.items, position, item);
+  state.byPhase = itemsByPhaseAfter(before, state.items, position, item);
   return changed;
 }
 
@@ -49,7 +49,7 @@ export function itemOrder({ state }: RunTurn, index: number, item: RunItem) {
 
 export function tellConversation(turn: RunTurn, item: RunItem, event: ConversationEvent): void {
   if (item.conversationId === null) return;
-  turn.order({ type: 'tell', to: { machine: 'conversation', id: item.conversationId }, event });
+  turn.order({ type: 'send', to: { machine: 'conversation', id: item.conversationId }, event });
 }
 
 /** Unique because the command count never repeats. */

@@ -9,7 +9,7 @@ import { runCell } from '../machine/transition-table.ts';
 import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
 import type { SandboxEvent, SandboxOrder } from './message.ts';
 import { attach, sandboxDeadline } from './requests.ts';
-import { bornSandbox, copySandbox, type SandboxState } from './state.ts';
+import { initSandbox, copySandbox, type SandboxState } from './state.ts';
 import { SANDBOX_TABLE } from './table.ts';
 import { beginStart, settleSandbox } from './turn.ts';
 
@@ -39,10 +39,10 @@ function stepSandbox(
 /** The API creates a sandbox for its own sake; placement creates one together with its first conversation. */
 function firstContact(event: SandboxEvent, now: number): Step<SandboxState | null, SandboxCommand> {
   if (event.type !== 'created' && event.type !== 'attachRequested') return stay(null);
-  if (event.birth === null) return stay(null);
-  const { birth } = event;
-  return takeTurn(bornSandbox(birth, now), now, TURN, (turn) => {
-    beginStart(turn, birth.bootedAt);
+  if (event.spec === null) return stay(null);
+  const { spec } = event;
+  return takeTurn(initSandbox(spec, now), now, TURN, (turn) => {
+    beginStart(turn, spec.bootedAt);
     if (event.type === 'attachRequested') attach(turn, event);
   });
 }

@@ -6,11 +6,11 @@ import type { ConversationId, EntityAddress, SandboxId } from '../ids.ts';
 import type { ErrorCode } from '../error-catalogue.ts';
 import type { LifecycleEvent, SandboxRow } from '../machine/projection.ts';
 import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
-import type { SandboxBirth } from './state.ts';
+import type { SandboxSpec } from './state.ts';
 
 export type SandboxEvent =
   /** First contact: placement or the API recorded it and took its slot. */
-  | { readonly type: 'created'; readonly birth: SandboxBirth }
+  | { readonly type: 'created'; readonly spec: SandboxSpec }
   /** The runtime is up and its Agent Server answered. */
   | {
       readonly type: 'sandboxReady';
@@ -61,7 +61,7 @@ export type SandboxEvent =
       /** Chosen although it may be released: by the caller, or because it belongs to the pool of the run. */
       readonly explicit: boolean;
       /** Set by the conversation that placement made the sandbox for: first contact and attachment are one message. */
-      readonly birth: SandboxBirth | null;
+      readonly spec: SandboxSpec | null;
     }
   | { readonly type: 'detached'; readonly conversationId: ConversationId }
   | {
@@ -88,7 +88,7 @@ export type SandboxEvent =
 export type SandboxEventType = SandboxEvent['type'];
 
 /** What a sandbox tells others. */
-export type SandboxTold =
+export type SandboxNotice =
   | { readonly type: 'sandboxNoticed'; readonly sandbox: SandboxSnapshot }
   | {
       readonly type: 'attachAnswered';
@@ -134,4 +134,4 @@ export type SandboxOrder =
   | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly SandboxRow[] }
-  | { readonly type: 'tell'; readonly to: EntityAddress; readonly event: SandboxTold };
+  | { readonly type: 'send'; readonly to: EntityAddress; readonly event: SandboxNotice };

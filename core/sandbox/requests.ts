@@ -7,7 +7,7 @@ import { remember, wasSeen } from '../machine/requests.ts';
 import { sessionEndOf } from './session.ts';
 import { earliest } from '../time.ts';
 import { giveUpSlot, type EventOf } from './answers.ts';
-import type { SandboxTold } from './message.ts';
+import type { SandboxNotice } from './message.ts';
 import { hasWorkingAgent, withAttached, type SandboxState } from './state.ts';
 import {
   answerWaiters,
@@ -30,13 +30,13 @@ function isFirst({ state }: SandboxTurn, requestId: string): boolean {
 }
 
 function answerAttach(turn: SandboxTurn, event: EventOf<'attachRequested'>, accepted: boolean): void {
-  const told: SandboxTold = {
+  const told: SandboxNotice = {
     type: 'attachAnswered',
     requestId: event.requestId,
     accepted,
     sandbox: upcomingSnapshot(turn),
   };
-  turn.order({ type: 'tell', to: { machine: 'conversation', id: event.conversationId }, event: told });
+  turn.order({ type: 'send', to: { machine: 'conversation', id: event.conversationId }, event: told });
 }
 
 /**

@@ -103,7 +103,7 @@ export interface SandboxState {
 }
 
 /** What the first event of a sandbox says about it. */
-export interface SandboxBirth {
+export interface SandboxSpec {
   readonly sandboxId: SandboxId;
   readonly userId: UserId;
   readonly createdBy: 'placement' | 'api';
@@ -113,15 +113,15 @@ export interface SandboxBirth {
 }
 
 /** A sandbox whose first start has been ordered by nobody yet: `step` does that on `created`. */
-export function bornSandbox(birth: SandboxBirth, now: number): SandboxState {
+export function initSandbox(spec: SandboxSpec, now: number): SandboxState {
   return {
     version: 1,
     commandCount: 0,
-    sandboxId: birth.sandboxId,
-    userId: birth.userId,
-    createdBy: birth.createdBy,
+    sandboxId: spec.sandboxId,
+    userId: spec.userId,
+    createdBy: spec.createdBy,
     createdAt: now,
-    limits: birth.limits,
+    limits: spec.limits,
     phase: 'starting',
     generation: 1,
     sequence: 0,

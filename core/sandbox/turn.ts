@@ -7,7 +7,7 @@ import { ARCHIVE_TIMEOUT_MS, DESTROY_TIMEOUT_MS, PAUSE_TIMEOUT_MS, START_TIMEOUT
 import type { SandboxRow } from '../machine/projection.ts';
 import type { ReleaseReason } from '../status.ts';
 import type { Turn } from '../machine/turn.ts';
-import type { SandboxOrder, SandboxTold } from './message.ts';
+import type { SandboxOrder, SandboxNotice } from './message.ts';
 import { rowOf } from './row.ts';
 import { agentPause, attachedIds, snapshotOf, type SandboxPhase, type SandboxState } from './state.ts';
 
@@ -217,13 +217,13 @@ export function answerWaiters(turn: SandboxTurn, refusal: ErrorCode | null): voi
   const waiters = state.waiters;
   state.waiters = [];
   for (const { requestId, conversationId } of waiters) {
-    const event: SandboxTold = {
+    const event: SandboxNotice = {
       type: 'resumeAnswered',
       requestId,
       refusal,
       sandbox: upcomingSnapshot(turn),
     };
-    turn.order({ type: 'tell', to: { machine: 'conversation', id: conversationId }, event });
+    turn.order({ type: 'send', to: { machine: 'conversation', id: conversationId }, event });
   }
   state.inRun = undefined;
 }
@@ -247,7 +247,7 @@ export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
   const sandbox = snapshotOf(state);
   for (const id of attachedIds(state)) {
     turn.order({
-      type: 'tell',
+      type: 'send',
       to: { machine: 'conversation', id },
       event: { type: 'sandboxNoticed', sandbox },
     });

@@ -3,24 +3,24 @@
  * Owns nothing of an item's life, which is in core/run/items/items.ts; must not admit or retry anything by itself.
  */
 import { begin } from '../run/admission/admission.ts';
-import { bornItem } from '../run/born.ts';
+import { initItem } from '../run/init.ts';
 import { startsWaitingForRate } from '../run/items/item-waits.ts';
 import { noticed, stopItem } from '../run/items/items.ts';
-import { standingOf, standingOfAll } from '../run/standing.ts';
+import { itemsByPhase, allItemsByPhase } from '../run/items-by-phase.ts';
 import { isInFlight, itemAt, type RunItem, type RunState } from '../run/state.ts';
 import { changeItem, type RunTurn } from '../run/turn.ts';
 import type { ConversationSnapshot } from '../machine/snapshot.ts';
-import type { ItemWish, ShardEvent } from './message.ts';
+import type { ShardDirective, ShardEvent } from './message.ts';
 
 type EventOf<Type extends ShardEvent['type']> = Extract<ShardEvent, { readonly type: Type }>;
 
 /** The items that it has not, from the longer of two lists: which of them was told first does not matter. */
-export function grown(turn: RunTurn, { birth }: EventOf<'shardStarted'>): void {
+export function grown(turn: RunTurn, { spec }: EventOf<'shardStarted'>): void {
   const { state } = turn;
-  const added = birth.items.slice(state.items.length);
+  const added = spec.items.slice(state.items.length);
   if (added.length > 0) {
-    state.items = [...state.items, ...added.map(bornItem)];
-    state.standing = standingOfAll(state.items);
+    state.items = [...state.items, ...added.map(initItem)];
+    state.byPhase = allItemsByPhase(state.items);
   }
   tellReady(turn);
 }
@@ -29,13 +29,13 @@ export function grown(turn: RunTurn, { birth }: EventOf<'shardStarted'>): void {
 export function tellReady(turn: RunTurn): void {
   const { runId, items, slice } = turn.state;
   const event = { type: 'shardReady', number: slice?.number ?? 0, items: items.length } as const;
-  turn.order({ type: 'tell', to: { machine: 'run', id: runId }, event });
+  turn.order({ type: 'send', to: { machine: 'run', id: runId }, event });
 }
 
 /** With its run; what is told of an earlier end comes too late for one that is at work again. */
 export function closed(turn: RunTurn, { mayOpenAgain }: EventOf<'shardClosed'>): void {
   const { state } = turn;
-  if (hasClosedForGood(state) || standingOf(state).inFlight.length > 0) return;
+  if (hasClosedForGood(state) || itemsByPhase(state).inFlight.length > 0) return;
   state.phase = 'finished';
   if (mayOpenAgain !== true) state.endedAt = turn.now;
 }
@@ -46,37 +46,37 @@ export function hasClosedForGood({ phase, endedAt }: RunState): boolean {
 }
 
 /** Of one that has closed, as of any other; it is at work again once an item of it begins. */
-export function wishedAgain(turn: RunTurn, event: EventOf<'itemsWished'>): void {
-  wished(turn, event);
-  if (standingOf(turn.state).inFlight.length > 0) turn.state.phase = 'running';
+export function onDirectivesAgain(turn: RunTurn, event: EventOf<'itemsDirected'>): void {
+  onDirectives(turn, event);
+  if (itemsByPhase(turn.state).inFlight.length > 0) turn.state.phase = 'running';
 }
 
-export function wished(turn: RunTurn, { wishes }: EventOf<'itemsWished'>): void {
-  for (const wish of wishes) follow(turn, wish);
+export function onDirectives(turn: RunTurn, { directives }: EventOf<'itemsDirected'>): void {
+  for (const directive of directives) follow(turn, directive);
 }
 
 /** Newest wins: an older wish that comes late is none any more. */
-function follow(turn: RunTurn, wish: ItemWish): void {
-  const { index, revision, failures, attempt } = wish;
+function follow(turn: RunTurn, directive: ShardDirective): void {
+  const { index, revision, failures, attempt } = directive;
   const item = itemAt(turn.state, index);
   if (item === undefined || revision <= (item.revision ?? 0)) return;
   changeItem(turn, index, { revision });
-  if (wish.phase !== 'starting') return settle(turn, item, wish);
+  if (directive.phase !== 'starting') return settle(turn, item, directive);
   if (attempt > item.attempt) {
-    changeItem(turn, index, { failures, ...wish.spec });
+    changeItem(turn, index, { failures, ...directive.spec });
     begin(turn, index);
   }
-  if (wish.isStopped) stop(turn, wish);
+  if (directive.isStopped) stop(turn, directive);
 }
 
 /** The run takes an item up again or ends it only while it is not in flight. */
-function settle(turn: RunTurn, item: RunItem, wish: ItemWish): void {
+function settle(turn: RunTurn, item: RunItem, directive: ShardDirective): void {
   if (isInFlight(item)) return;
-  const { index, phase, ending, failures, notBefore, endedAt } = wish;
+  const { index, phase, ending, failures, notBefore, endedAt } = directive;
   changeItem(turn, index, { phase, ending, failures, notBefore, endedAt });
 }
 
-function stop(turn: RunTurn, { index, ending, attempt }: ItemWish): void {
+function stop(turn: RunTurn, { index, ending, attempt }: ShardDirective): void {
   const item = itemAt(turn.state, index);
   if (item?.attempt !== attempt || item.stopBy !== null || ending === null) return;
   if (item.phase === 'starting' || item.phase === 'working') stopItem(turn, index, ending);
@@ -88,7 +88,7 @@ export function conversationNoticed(turn: RunTurn, event: EventOf<'conversationN
   const was = itemAt(turn.state, conversation.itemIndex ?? -1);
   noticed(turn, event);
   if (was !== undefined && concernsRun(was, conversation))
-    turn.order({ type: 'tell', to: { machine: 'run', id: turn.state.runId }, event });
+    turn.order({ type: 'send', to: { machine: 'run', id: turn.state.runId }, event });
 }
 
 function concernsRun(was: RunItem, conversation: ConversationSnapshot): boolean {

@@ -3,19 +3,19 @@
  * Owns the entry points a driver uses; the rules are in the transition table, and who begins is the run's decision.
  */
 import { stay, type Machine, type Step } from '../machine/machine.ts';
-import { bornRun } from '../run/born.ts';
+import { initRun } from '../run/init.ts';
 import { itemsDeadline } from '../run/items/items.ts';
 import type { RunOrder } from '../run/message.ts';
 import { RUN_PARTS } from '../run/parts.ts';
 import type { RunRules } from '../run/rules.ts';
-import { SEQUENCE_AT_BIRTH } from '../run/shards.ts';
+import { FIRST_SEQUENCE } from '../run/shards.ts';
 import { copyRun, type RunState } from '../run/state.ts';
 import { hostKey } from '../run/turn.ts';
 import { runClockSet } from '../run/working-time.ts';
 import { runCell } from '../machine/transition-table.ts';
 import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
 import { hasClosedForGood, tellReady } from './items.ts';
-import type { ShardBirth, ShardEvent } from './message.ts';
+import type { ShardSpec, ShardEvent } from './message.ts';
 import { SHARD_TABLE, type ShardPhase } from './table.ts';
 import { settleShard } from './turn.ts';
 
@@ -37,18 +37,18 @@ function stepShard(
   event: ShardEvent,
   now: number,
 ): Step<RunState | null, ShardCommand> {
-  if (state === null) return event.type === 'shardStarted' ? birth(event, now) : stay(state);
+  if (state === null) return event.type === 'shardStarted' ? init(event, now) : stay(state);
   // The phases of a shard are two of a run's.
   const phase = state.phase as ShardPhase;
   return takeTurn(state, now, TURN, (turn) => runCell(SHARD_TABLE, phase, turn, event));
 }
 
-function birth(
+function init(
   event: Extract<ShardEvent, { type: 'shardStarted' }>,
   now: number,
 ): Step<RunState, ShardCommand> {
-  const born = bornShard(event.birth, now);
-  return takeTurn(born, now, TURN, tellReady);
+  const created = initShard(event.spec, now);
+  return takeTurn(created, now, TURN, tellReady);
 }
 
 const TURN: TurnOptions<RunState, RunOrder> = {
@@ -58,9 +58,9 @@ const TURN: TurnOptions<RunState, RunOrder> = {
 };
 
 /** The first state of a shard: a run of its items, without anything of its own to decide about who begins. */
-function bornShard({ slice, ...birth }: ShardBirth, now: number): RunState {
-  const born = bornRun({ ...birth, rules: rulesOfItems(birth.rules) }, now);
-  return { ...born, sequence: SEQUENCE_AT_BIRTH, slice };
+function initShard({ slice, ...spec }: ShardSpec, now: number): RunState {
+  const created = initRun({ ...spec, rules: rulesOfItems(spec.rules) }, now);
+  return { ...created, sequence: FIRST_SEQUENCE, slice };
 }
 
 /** Places, pace, money and sandboxes are the whole run's; a shard keeps what an item needs to come to its end. */

@@ -2,17 +2,17 @@
  * What a shard of a run hears, beside what its items hear wherever they live.
  * Owns the unions; every event is a past fact. What it orders is what a run orders.
  */
-import type { ConversationTold } from '../conversation/message.ts';
+import type { ConversationNotice } from '../conversation/message.ts';
 import type { ItemPhase } from '../machine/projection.ts';
 import type { ItemAnswer } from '../run/items/item-message.ts';
-import type { Ending, RunBirth, RunItem, Slice } from '../run/state.ts';
+import type { Ending, RunSpec, RunItem, Slice } from '../run/state.ts';
 
-export interface ShardBirth extends RunBirth {
+export interface ShardSpec extends RunSpec {
   readonly slice: Slice;
 }
 
 /** What the run wants of one item: a snapshot, the highest `revision` wins. */
-export interface ItemWish {
+export interface ShardDirective {
   /** In the plan. */
   readonly index: number;
   readonly revision: number;
@@ -30,10 +30,10 @@ export interface ItemWish {
 
 export type ShardEvent =
   /** Again, with more items, when the run has taken up new ones. */
-  | { readonly type: 'shardStarted'; readonly birth: ShardBirth }
-  | { readonly type: 'itemsWished'; readonly wishes: readonly ItemWish[] }
+  | { readonly type: 'shardStarted'; readonly spec: ShardSpec }
+  | { readonly type: 'itemsDirected'; readonly directives: readonly ShardDirective[] }
   /** The run has finished: for good, unless items of it may be taken up again. */
   | { readonly type: 'shardClosed'; readonly mayOpenAgain?: true }
   | ItemAnswer
-  | ConversationTold
+  | ConversationNotice
   | { readonly type: 'deadline' };

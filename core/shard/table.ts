@@ -5,7 +5,14 @@
 import * as items from '../run/items/items.ts';
 import type { RunTurn } from '../run/turn.ts';
 import type { Cell, TransitionTable } from '../machine/transition-table.ts';
-import { closed, conversationNoticed, grown, hasClosedForGood, wished, wishedAgain } from './items.ts';
+import {
+  closed,
+  conversationNoticed,
+  grown,
+  hasClosedForGood,
+  onDirectives,
+  onDirectivesAgain,
+} from './items.ts';
 import type { ShardEvent } from './message.ts';
 
 export const SHARD_PHASES = ['running', 'finished'] as const;
@@ -40,7 +47,11 @@ export const SHARD_TABLE: TransitionTable<ShardPhase, RunTurn, ShardEvent> = {
       says: 'takes up the items that it has not; the run is told how many it has',
       run: grown,
     },
-    itemsWished: { to: ['running'], says: 'newest wins: begins, stops or settles items', run: wished },
+    itemsDirected: {
+      to: ['running'],
+      says: 'newest wins: begins, stops or settles items',
+      run: onDirectives,
+    },
     conversationStarted: {
       to: ['running'],
       says: 'the attempt has its conversation',
@@ -85,10 +96,10 @@ export const SHARD_TABLE: TransitionTable<ShardPhase, RunTurn, ShardEvent> = {
       'takes up the items that it has not; the run is told how many it has',
       grown,
     ),
-    itemsWished: cellUnlessForGood(
+    itemsDirected: cellUnlessForGood(
       ['finished', 'running'],
       'newest wins: settles items; begins them, and is at work again',
-      wishedAgain,
+      onDirectivesAgain,
     ),
     conversationNoticed: cellUnlessForGood(['finished'], 'newest wins', conversationNoticed),
     shardClosed: cellUnlessForGood(['finished'], 'its run has finished for good', closed),

@@ -41,5 +41,5 @@ function reportAttempt(turn: RunTurn, index: number, item: RunItem): void {
     // A shard remembers of sandboxes only which must be kept because of what could not be collected.
     isUncollected: state.sandboxes.some((kept) => kept.sandboxId === sandboxId),
   } as const;
-  turn.order({ type: 'tell', to: { machine: 'run', id: state.runId }, event });
+  turn.order({ type: 'send', to: { machine: 'run', id: state.runId }, event });
 }

@@ -23,9 +23,9 @@ export function duration(ms: number | null): string {
 
 type Unit = readonly [ms: number, letter: string];
 
-function pair(ms: number, [big, bigLetter]: Unit, [small, smallLetter]: Unit): string {
+function pair(ms: number, [big, bigSign]: Unit, [small, smallSign]: Unit): string {
   const rest = Math.floor((ms % big) / small);
-  return `${Math.floor(ms / big)}${bigLetter}${String(rest).padStart(2, '0')}${smallLetter}`;
+  return `${Math.floor(ms / big)}${bigSign}${String(rest).padStart(2, '0')}${smallSign}`;
 }
 
 /** `04:31:05`, UTC like every instant that Parley prints. */

@@ -10,7 +10,7 @@ import type { SealKey } from '../../store/access/seal-key.ts';
 import { checkServer } from '../../temporal/check-server.ts';
 import { keptTexts } from '../../temporal/kept-texts.ts';
 import { LostEntities } from '../../temporal/lost-entities.ts';
-import { Post } from '../../temporal/post.ts';
+import { EntityClient } from '../../temporal/entity-client.ts';
 import { connectionOptions } from '../../temporal/server-address.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
@@ -37,21 +37,21 @@ export async function openRequests(
   { onNotice, ...parts }: ClientParts,
   place: EngineNote & { readonly address: string },
 ): Promise<Notifier> {
-  const { post, isServed } = await openPost(parts, place);
+  const { entities, isServed } = await openEntityClient(parts, place);
   parts.closers.add(watchForWorkers({ queue: place.queue, hasWorker: isServed, onNotice }));
-  return post.requests;
+  return entities.requests;
 }
 
 export type EnginePlace = Pick<EngineNote, 'namespace' | 'queue'> & { readonly address: string };
 
 export interface OpenedPost {
-  readonly post: Post;
+  readonly entities: EntityClient;
   /** Whether a worker asks for work on the queue. @throws the error of gRPC */
   isServed(): Promise<boolean>;
 }
 
 /** @throws as openRequests */
-export async function openPost(
+export async function openEntityClient(
   { config, store, sealKey, env, closers, onFailure }: Omit<ClientParts, 'onNotice'>,
   { namespace, queue, address }: EnginePlace,
 ): Promise<OpenedPost> {
@@ -72,8 +72,16 @@ export async function openPost(
   const { records, troubles, engine } = store;
   const lost: LostEntities = new LostEntities({
     ...{ client, engine, records, troubles, clock },
-    send: (letter) => post.send(letter),
+    send: (envelope) => entities.send(envelope),
   });
-  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, lost: () => lost });
-  return { post, isServed };
+  const entities = new EntityClient({
+    client,
+    queue,
+    eventsMax,
+    tombstones: stones,
+    clock,
+    texts,
+    lost: () => lost,
+  });
+  return { entities, isServed };
 }

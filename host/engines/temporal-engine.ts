@@ -15,7 +15,7 @@ import { connectTemporal } from '../../temporal/connect.ts';
 import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
 import { LostEntities } from '../../temporal/lost-entities.ts';
 import { LostSweeps } from '../../temporal/lost-sweeps.ts';
-import { Post } from '../../temporal/post.ts';
+import { EntityClient } from '../../temporal/entity-client.ts';
 import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
@@ -55,9 +55,17 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const { records, troubles } = store;
   const lost: LostEntities = new LostEntities({
     ...{ client, engine: store.engine, records, troubles, clock },
-    send: (letter) => post.send(letter),
+    send: (envelope) => entities.send(envelope),
   });
-  const post = new Post({ client, queue, eventsMax, tombstones: stones, clock, texts, lost: () => lost });
+  const entities = new EntityClient({
+    client,
+    queue,
+    eventsMax,
+    tombstones: stones,
+    clock,
+    texts,
+    lost: () => lost,
+  });
   const version = versionOf(parts, bundle);
   const options = workersOptions(parts, {
     bundle,
@@ -65,15 +73,15 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
     observers,
     connection,
     namespace,
-    post,
+    entities,
     version,
   });
   const { metricsUrl } = observers;
   return {
     facts: factsOf(parts, { address: server.address, namespace, metricsUrl, version, bundle }),
     warmMeter: observers.warmMeter,
-    notices: post.notices,
-    requests: post.requests,
+    notices: entities.notices,
+    requests: entities.requests,
     ...runningWorkers(parts, { options, version, address: server.address, lost }),
   };
 }
@@ -84,18 +92,18 @@ interface WorkerParts {
   readonly observers: TemporalObservers;
   readonly connection: NativeConnection;
   readonly namespace: string;
-  readonly post: Post;
+  readonly entities: EntityClient;
   readonly version: WorkerVersion | null;
 }
 
 function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions {
   const { store, world, onRows } = parts;
-  const { bundle, dataConverter, observers, connection, namespace, post, version } = given;
+  const { bundle, dataConverter, observers, connection, namespace, entities, version } = given;
   const { queue, slots } = parts.config.engine.temporal;
   const told = { troubles: store.troubles, clock: systemClock };
   const carrier = observers.carrier({
     store: store.engine,
-    send: (letter) => post.send(letter),
+    send: (envelope) => entities.send(envelope),
     activities: toldActivities(withWholeTexts(activitiesOf(world), world.vault), told),
     clock: systemClock,
     steadyClock: steadyClock(),
@@ -106,7 +114,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
   const scheduled = scheduleActivities({
     plans,
     records,
-    notices: post.notices,
+    notices: entities.notices,
     deployment: world.deployment,
     userId: LOCAL_USER,
     newRunId,

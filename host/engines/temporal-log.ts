@@ -6,7 +6,7 @@ import { ApplicationFailure, CancelledFailure, type MetricMeter } from '@tempora
 import { DefaultLogger, Runtime, type LogEntry } from '@temporalio/worker';
 import type { Telemetry } from '../../telemetry/metrics-endpoint.ts';
 
-export interface RuntimeWishes {
+export interface RuntimeOptions {
   readonly onNotice: (text: string) => void;
   /** Metrics and what else a deployment wants of the runtime; logs stay as they are here. */
   readonly telemetry?: Telemetry;
@@ -16,7 +16,7 @@ export interface RuntimeWishes {
 const listener: { tell: ((text: string) => void) | null } = { tell: null };
 
 /** To be called before the first connection. A repeat changes only who listens. Returns what counts in this process. */
-export function installRuntime({ onNotice, telemetry }: RuntimeWishes): MetricMeter {
+export function installRuntime({ onNotice, telemetry }: RuntimeOptions): MetricMeter {
   const isInstalled = listener.tell !== null;
   listener.tell = onNotice;
   if (isInstalled) return Runtime.instance().metricMeter;

@@ -22,15 +22,15 @@ export interface WorkerWatchOptions {
 export function watchForWorkers({ queue, hasWorker, onNotice }: WorkerWatchOptions): () => void {
   let isMissing = false;
   let isOver = false;
-  let timer = setTimeout(look, FIRST_LOOK_MS);
-  function look(): void {
+  let timer = setTimeout(poll, FIRST_LOOK_MS);
+  function poll(): void {
     // A server that does not answer is a trouble of its own, and told by whoever needs the answer.
     const looking = hasWorker().catch(() => !isMissing);
     void looking.then((has) => {
       if (isOver) return;
       if (!has && !isMissing) onNotice(missing(queue));
       isMissing = !has;
-      timer = setTimeout(look, LOOK_EVERY_MS);
+      timer = setTimeout(poll, LOOK_EVERY_MS);
     });
   }
   return () => {

@@ -111,7 +111,7 @@ export class FollowedConfiguration {
   /** Looks at the file from now on, until it is closed. */
   start(): void {
     this.parts.onStanding?.(this.standing);
-    void this.lookOn();
+    void this.pollOn();
   }
 
   /** Waits for what is going on. */
@@ -129,7 +129,7 @@ export class FollowedConfiguration {
   }
 
   /** Takes up the text of the file, when it is another one than was looked at last. */
-  look(): Promise<void> {
+  poll(): Promise<void> {
     return this.inTurn(async () => {
       const revision = revisionOfFile(this.file);
       if (this.isClosed || revision === this.seen) return;
@@ -160,10 +160,10 @@ export class FollowedConfiguration {
     return applied;
   }
 
-  private async lookOn(): Promise<void> {
-    await this.look();
+  private async pollOn(): Promise<void> {
+    await this.poll();
     if (this.isClosed) return;
-    this.timer = setTimeout(() => void this.lookOn(), CONFIG_LOOK_MS);
+    this.timer = setTimeout(() => void this.pollOn(), CONFIG_LOOK_MS);
     this.timer.unref();
   }
 

@@ -5,7 +5,7 @@
 import { counted } from '../../core/text/counted.ts';
 import { knownItems } from '../../core/plan/known-items.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import { slotName } from '../../core/run/birth.ts';
+import { slotName } from '../../core/run/run-spec.ts';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import { outlastsSession } from '../../core/sandbox/session.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';

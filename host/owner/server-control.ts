@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '../../store/open-store.ts';
 import { loadSealKey } from '../../store/access/seal-key.ts';
-import type { Post } from '../../temporal/post.ts';
+import type { EntityClient } from '../../temporal/entity-client.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { ControlRequest, ServerAnswer } from '../host-port.ts';
 import { Closers } from '../closers.ts';
@@ -28,14 +28,14 @@ export async function tellByServer(
     const store = await openDeployedStore(config);
     closers.add(() => store.close());
     if (!(await isOpenOnTemporal(store, request))) return null;
-    const { openPost } = await import('../engines/temporal-client.ts');
+    const { openEntityClient } = await import('../engines/temporal-client.ts');
     const failure: { error: Error | null } = { error: null };
     const onFailure = (error: Error): void => void (failure.error ??= error);
     const { env } = process;
     const sealKey = loadSealKey({ env: env['PARLEY_SEAL_KEY'], path: placesOf(config.dataDir).sealKeyFile });
     const parts = { config, store, sealKey, env, closers, onFailure };
-    const { post } = await openPost(parts, { address, namespace, queue });
-    const answer = await tell(post, request);
+    const { entities } = await openEntityClient(parts, { address, namespace, queue });
+    const answer = await tell(entities, request);
     if (failure.error !== null) throw failure.error;
     return answer;
   } finally {
@@ -47,14 +47,14 @@ export async function tellByServer(
  * A request is answered by a worker, a notice is durable without one. Both have the same id, so that a worker that comes
  * between the two counts one of them.
  */
-async function tell(post: Post, { runId, event }: ControlRequest): Promise<ServerAnswer> {
+async function tell(entities: EntityClient, { runId, event }: ControlRequest): Promise<ServerAnswer> {
   const delivery = { to: { machine: 'run', id: runId }, event } as const;
-  const asking = post.requests.deliver(delivery);
+  const asking = entities.requests.deliver(delivery);
   const isTaken = await Promise.race([asking.then(() => true), pause(WORKER_MS_MAX, false)]);
   if (isTaken) return 'taken';
   // How it ends when nobody waits any more is nobody's concern.
   asking.catch(() => undefined);
-  await post.notices.deliver(delivery);
+  await entities.notices.deliver(delivery);
   return 'kept';
 }
 

@@ -8,7 +8,7 @@ import { failed, passed, type Finding } from '../finding.ts';
 
 const CHECK = 'port';
 
-interface Wish {
+interface PortToOpen {
   readonly name: string;
   /** How it is set. */
   readonly key: string;
@@ -21,12 +21,12 @@ export async function checkPorts(
   config: DeploymentConfig,
   controlSocket: string,
 ): Promise<readonly Finding[]> {
-  const wishes = wishesOf(config);
+  const wishes = portsToOpen(config);
   if (wishes.length === 0 || (await answers(controlSocket))) return [];
   return await Promise.all(wishes.map(checkPort));
 }
 
-function wishesOf({ proxyPort, engine }: DeploymentConfig): readonly Wish[] {
+function portsToOpen({ proxyPort, engine }: DeploymentConfig): readonly PortToOpen[] {
   const { metrics } = engine.temporal;
   return [
     ...(proxyPort === null
@@ -38,7 +38,7 @@ function wishesOf({ proxyPort, engine }: DeploymentConfig): readonly Wish[] {
   ];
 }
 
-async function checkPort({ name, key, host, port }: Wish): Promise<Finding> {
+async function checkPort({ name, key, host, port }: PortToOpen): Promise<Finding> {
   const reason = await new Promise<string | null>((resolve) => {
     const server = net.createServer();
     server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? 'unknown'));

@@ -37,7 +37,7 @@ export function startWarmKeeper(world: World, { meter, onNotice }: WarmListeners
   let timer: ReturnType<World['clock']['setTimer']> | null = null;
   let failures = 0;
   let notBefore = 0;
-  let nextLookAt = 0;
+  let nextPollAt = 0;
   let isClosed = false;
   // A problem that lasts is told once, and once more when it comes back.
   const tellNew = (problems: readonly string[]): void => {
@@ -56,12 +56,12 @@ export function startWarmKeeper(world: World, { meter, onNotice }: WarmListeners
   };
   const round = async (): Promise<void> => {
     const now = world.clock.now();
-    const looks = now >= nextLookAt;
-    if (looks) nextLookAt = now + world.deployment.pollMs;
+    const polls = now >= nextPollAt;
+    if (polls) nextPollAt = now + world.deployment.pollMs;
     const memory: WarmMemory = {
       booting: new Set(booting.keys()),
       isBackingOff: now < notBefore,
-      looks,
+      polls,
     };
     const { isAtRest, boots, done, problems } = await keepWarm(world, memory, newId);
     await measure(world, meter);

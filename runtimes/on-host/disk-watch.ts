@@ -33,7 +33,7 @@ export interface DiskWatch<T> {
   readonly filesOf?: (path: string) => Promise<{ readonly files: number; readonly ffree: number }>;
 }
 
-interface Look<T> {
+interface Reading<T> {
   readonly sandbox: T;
   readonly files: number;
 }
@@ -41,11 +41,11 @@ interface Look<T> {
 /** Goes on until this process ends, and does not keep it from ending. */
 export function watchDisks<T>(watch: DiskWatch<T>): void {
   let isLooking = false;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
     try {
-      const within: Look<T>[] = [];
+      const within: Reading<T>[] = [];
       for (const sandbox of await watch.upNow()) {
         const files = await filesOnDisk(watch.treesOf(sandbox));
         const bound = await overBound(watch, { sandbox, files });
@@ -59,10 +59,10 @@ export function watchDisks<T>(watch: DiskWatch<T>): void {
       isLooking = false;
     }
   };
-  setInterval(() => void look(), watch.everyMs).unref();
+  setInterval(() => void poll(), watch.everyMs).unref();
 }
 
-async function overBound<T>(watch: DiskWatch<T>, { sandbox, files }: Look<T>): Promise<DiskBound | null> {
+async function overBound<T>(watch: DiskWatch<T>, { sandbox, files }: Reading<T>): Promise<DiskBound | null> {
   const socketDir = watch.socketDirOf(sandbox);
   const trees = watch.treesOf(sandbox);
   if (await hasMore(socketDir, SOCKET_DIR_FILES_MAX)) return 'socket_folder';
@@ -75,8 +75,8 @@ async function overBound<T>(watch: DiskWatch<T>, { sandbox, files }: Look<T>): P
 }
 
 /** A file system has so many files and no more: where hardly any are left, the sandbox with the most of them gives way. */
-async function endStarving<T>(watch: DiskWatch<T>, looks: readonly Look<T>[]): Promise<void> {
-  const [most] = [...looks].sort((a, b) => b.files - a.files);
+async function endStarving<T>(watch: DiskWatch<T>, readings: readonly Reading<T>[]): Promise<void> {
+  const [most] = [...readings].sort((a, b) => b.files - a.files);
   if (most === undefined) return;
   const { files, ffree } = await (watch.filesOf ?? statfs)(watch.treesOf(most.sandbox)[0]);
   const isStarved = files > 0 && ffree < files * FREE_FILES_SHARE_MIN;

@@ -51,10 +51,10 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
   const noted = await notedUser(sandboxDir);
   if (noted !== null && (await readableClaimOf(claimsDir, noted))?.dir === sandboxDir) return noted;
   // What grows with the sandboxes and processes of the host is read before anybody has to wait for us.
-  const look = await lookAround(claimsDir, sandboxDir);
+  const view = await viewHost(claimsDir, sandboxDir);
   const { dev: device } = await lstat(sandboxDir);
   const user = await locked(join(claimsDir, 'lock'), async () => {
-    const chosen = await chooseUser(sandboxDir, { ...options, claimsDir, noted, look });
+    const chosen = await chooseUser(sandboxDir, { ...options, claimsDir, noted, view });
     const claim: Claim = { dir: sandboxDir, device };
     await writeRecordFile(join(claimsDir, String(chosen)), claim);
     return chosen;
@@ -64,7 +64,7 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
 }
 
 /** Who has what, as it was before the lock: claims that came or went since then are seen under it. */
-interface Look {
+interface HostView {
   readonly claims: ReadonlyMap<number, Claim | null>;
   /** Of claims whose folders are gone. */
   readonly gone: readonly number[];
@@ -72,7 +72,7 @@ interface Look {
   readonly others: ReadonlySet<number>;
 }
 
-async function lookAround(claimsDir: string, sandboxDir: string): Promise<Look> {
+async function viewHost(claimsDir: string, sandboxDir: string): Promise<HostView> {
   const claims = new Map<number, Claim | null>();
   const gone: number[] = [];
   for (const name of await namesIn(claimsDir)) {
@@ -88,12 +88,12 @@ async function lookAround(claimsDir: string, sandboxDir: string): Promise<Look> 
 interface Choice extends ClaimOptions {
   readonly claimsDir: string;
   readonly noted: number | null;
-  readonly look: Look;
+  readonly view: HostView;
 }
 
 async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
-  const { claimsDir, noted, look, firstUser = FIRST_USER, users = USERS } = choice;
-  await forget(claimsDir, look.gone);
+  const { claimsDir, noted, view, firstUser = FIRST_USER, users = USERS } = choice;
+  await forget(claimsDir, view.gone);
   // One that cannot be read stands against everybody who did not note it.
   const isClaimed = (user: number): Promise<boolean> =>
     claimOf(claimsDir, user).then(
@@ -101,7 +101,7 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
       () => true,
     );
   // What was broken off between the claim and the note.
-  for (const [user, claim] of look.claims)
+  for (const [user, claim] of view.claims)
     if (claim?.dir === sandboxDir && (await readableClaimOf(claimsDir, user))?.dir === sandboxDir)
       return user;
   // A folder that was moved, or claims that were lost or cut off by a loss of power: whose they were, the folder itself
@@ -110,7 +110,7 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   const start = createHash('sha256').update(sandboxDir).digest().readUInt32BE(0);
   for (let tries = 0; tries < users; tries += 1) {
     const user = firstUser + ((start + tries) % users);
-    if (!look.others.has(user) && !(await isClaimed(user))) return user;
+    if (!view.others.has(user) && !(await isClaimed(user))) return user;
   }
   throw new ParleyError(
     'runtime_failed',

@@ -75,7 +75,7 @@ export class EventTable {
     switch (command.type) {
       case 'project':
         return [];
-      case 'tell':
+      case 'send':
         return [`-> ${this.nameOf(command.to)} ${command.event.type}`];
       case 'cancelCommand':
         return [`cancel #${numberOf(command.commandId)}`];

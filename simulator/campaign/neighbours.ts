@@ -32,10 +32,10 @@ function neighboursOf(machine: SimulationStep['address']['machine'], state: unkn
     case 'sandbox':
       return Object.keys((state as SandboxState).attached).map((id) => `conversation/${id}`);
     case 'conversation': {
-      const { sandboxId, birth } = state as ConversationState;
+      const { sandboxId, spec } = state as ConversationState;
       return [
         ...(sandboxId === null ? [] : [`sandbox/${sandboxId}`]),
-        ...(birth.runId === null ? [] : [`run/${birth.runId}`]),
+        ...(spec.runId === null ? [] : [`run/${spec.runId}`]),
       ];
     }
     case 'run':

@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../core/time.ts';
 import type { RandomStream } from '../random.ts';
 import type { Action } from '../script.ts';
 import { between, pick, some } from './choose.ts';
-import { randomPlan, type PlanWishes } from './random-plan.ts';
+import { randomPlan, type PlanConstraints } from './random-plan.ts';
 
 export interface TimedAction {
   /** Milliseconds from the beginning. */
@@ -48,7 +48,7 @@ const KIND_WEIGHTS = WEIGHTS.map(([, weight]) => weight);
 /** Ascending; the runs begin among them. */
 export function randomActions(
   stream: RandomStream,
-  { safetyMs, plan }: { readonly safetyMs: number; readonly plan: PlanWishes },
+  { safetyMs, plan }: { readonly safetyMs: number; readonly plan: PlanConstraints },
 ): readonly TimedAction[] {
   const busyMs = Math.floor(safetyMs * BUSY_PART);
   const moments = Array.from({ length: between(stream, 1, MOMENTS_MAX) }, () => between(stream, 0, busyMs));
@@ -71,7 +71,7 @@ function atMoment(stream: RandomStream, moments: readonly number[]): number {
 
 function randomRuns(
   stream: RandomStream,
-  { busyMs, plan }: { readonly busyMs: number; readonly plan: PlanWishes },
+  { busyMs, plan }: { readonly busyMs: number; readonly plan: PlanConstraints },
 ): readonly TimedAction[] {
   return some(stream, ['first', 'second'], 0.8).map((run) => ({
     atMs: stream.happens(0.4) ? 0 : between(stream, 0, Math.floor(busyMs / 2)),

@@ -52,7 +52,7 @@ export function randomCase(seed: number): CampaignCase {
     aim,
     policy: leaningPolicy(randomPolicy(random.split('policy')), leanings, random.split('leaning policy')),
     models: leaningModels(random.split('models'), leanings),
-    actions: randomActions(random.split('actions'), { safetyMs, plan: planWishes(leanings) }),
+    actions: randomActions(random.split('actions'), { safetyMs, plan: planConstraints(leanings) }),
     reactions: leanings.reactions,
     mix: leaningMix(randomMix(random.split('mix'), aim, aimed), leanings),
     aimedKinds: aimed,
@@ -126,7 +126,7 @@ function leaningModels(stream: RandomStream, { pace, stubborn, failing }: Leanin
   };
 }
 
-function planWishes({ settle, hasty, retry, tells, warms, short }: Leanings) {
+function planConstraints({ settle, hasty, retry, tells, warms, short }: Leanings) {
   return { settle, hasty, retry, tells, warms, itemsMax: short ? 2 : null };
 }
 

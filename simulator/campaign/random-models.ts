@@ -41,7 +41,7 @@ const STUBBORN_TRIES = 900;
 /** Dozens of conversations may wait for a slot for days: a try of each every few seconds would be all that is played. */
 const SLOT_RETRY_MAX_MS = 2 * MINUTE_MS;
 
-export interface ModelWishes {
+export interface ModelConstraints {
   /** Calls take long, so that something can happen while one is out. */
   readonly slow: boolean;
   /** Sandboxes of a run can at first neither be stopped nor removed. */
@@ -50,21 +50,21 @@ export interface ModelWishes {
   readonly failing: readonly ActivityCommandType[];
 }
 
-export function randomModels(stream: RandomStream, wishes: ModelWishes): ModelOptions {
+export function randomModels(stream: RandomStream, aims: ModelConstraints): ModelOptions {
   return {
     ...MODELS_DEFAULT,
     runtime: {
-      boot: time(stream, 4 * SECOND_MS, wishes.slow),
-      resume: time(stream, 3 * SECOND_MS, wishes.slow),
-      stop: time(stream, 2 * SECOND_MS, wishes.slow),
-      archive: time(stream, 5 * SECOND_MS, wishes.slow),
-      destroy: time(stream, SECOND_MS, wishes.slow),
+      boot: time(stream, 4 * SECOND_MS, aims.slow),
+      resume: time(stream, 3 * SECOND_MS, aims.slow),
+      stop: time(stream, 2 * SECOND_MS, aims.slow),
+      archive: time(stream, 5 * SECOND_MS, aims.slow),
+      destroy: time(stream, SECOND_MS, aims.slow),
     },
-    agentCall: time(stream, 200, wishes.slow),
-    verify: time(stream, 30 * SECOND_MS, wishes.slow),
-    collect: time(stream, 2 * SECOND_MS, wishes.slow),
+    agentCall: time(stream, 200, aims.slow),
+    verify: time(stream, 30 * SECOND_MS, aims.slow),
+    collect: time(stream, 2 * SECOND_MS, aims.slow),
     agent: randomBehaviour(stream),
-    failures: randomFailures(stream, wishes),
+    failures: randomFailures(stream, aims),
     checkFails: pick(stream, [0, 0.1, 0.5]),
     pollMs: pick(stream, [10 * SECOND_MS, MINUTE_MS, 3 * MINUTE_MS]),
     slotRetryMaxMs: SLOT_RETRY_MAX_MS,
@@ -113,7 +113,10 @@ function randomBehaviour(stream: RandomStream): AgentBehaviour {
   };
 }
 
-function randomFailures(stream: RandomStream, { failing, stubborn }: ModelWishes): ModelOptions['failures'] {
+function randomFailures(
+  stream: RandomStream,
+  { failing, stubborn }: ModelConstraints,
+): ModelOptions['failures'] {
   const failures: Partial<Record<ActivityCommandType, FailureRate>> = {};
   for (const type of FAILING) {
     if (failing.includes(type)) failures[type] = { share: 0.5 };

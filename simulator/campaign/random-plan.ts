@@ -13,7 +13,7 @@ const ITEMS_MAX = 8;
 /** One USD. */
 const USD = 1_000_000_000;
 
-export interface PlanWishes {
+export interface PlanConstraints {
   /** At least one item, and no more; null leaves it to chance. */
   readonly itemsMax: number | null;
   /** Reconciles at all, and after how long; null leaves it to chance. */
@@ -28,8 +28,8 @@ export interface PlanWishes {
   readonly warms: boolean;
 }
 
-export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishes): Plan {
-  const count = between(stream, 1, wishes.itemsMax ?? ITEMS_MAX);
+export function randomPlan(stream: RandomStream, name: string, aims: PlanConstraints): Plan {
+  const count = between(stream, 1, aims.itemsMax ?? ITEMS_MAX);
   return {
     format: 1,
     name,
@@ -40,11 +40,11 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
     placement: {
       strategy: stream.happens(0.4) ? 'NO_GROUPING' : pick(stream, [null, ...GROUPING_STRATEGIES]),
       sandboxId: stream.happens(0.05) ? sandboxIdNamed('box-0') : null,
-      ...randomPool(stream.split('pool'), wishes.warms),
+      ...randomPool(stream.split('pool'), aims.warms),
     },
     admission: { concurrency: between(stream, 1, 5) },
     budget: stream.happens(0.3) ? randomBudget(stream) : null,
-    retry: randomRetry(stream, wishes.retry),
+    retry: randomRetry(stream, aims.retry),
     breaker: stream.happens(0.25)
       ? {
           on: some(stream, FAILURE_CLASSES, 0.5),
@@ -53,13 +53,13 @@ export function randomPlan(stream: RandomStream, name: string, wishes: PlanWishe
           ...randomRecovery(stream.split('recovery')),
         }
       : null,
-    wait: randomWait(stream, wishes.hasty),
+    wait: randomWait(stream, aims.hasty),
     collect: [],
-    cleanup: randomCleanup(stream, wishes.warms),
+    cleanup: randomCleanup(stream, aims.warms),
     tolerate: { failed: 0 },
-    reconcile: randomReconcile(stream, wishes.settle),
+    reconcile: randomReconcile(stream, aims.settle),
     report: [],
-    ...randomLastSteps(stream.split('last steps'), wishes.tells),
+    ...randomLastSteps(stream.split('last steps'), aims.tells),
     hash: `plan ${name}`,
   };
 }
@@ -117,7 +117,7 @@ function randomRecovery(stream: RandomStream): Pick<NonNullable<Plan['breaker']>
   };
 }
 
-function randomLastSteps(stream: RandomStream, wish: PlanWishes['tells']): Pick<Plan, 'finally'> {
+function randomLastSteps(stream: RandomStream, wish: PlanConstraints['tells']): Pick<Plan, 'finally'> {
   if (!(wish ?? stream.happens(0.3))) return {};
   return {
     finally: Array.from({ length: between(stream, 1, 3) }, () => ({
@@ -139,7 +139,7 @@ function randomBudget(stream: RandomStream): Plan['budget'] {
   };
 }
 
-function randomRetry(stream: RandomStream, wish: PlanWishes['retry']): Plan['retry'] {
+function randomRetry(stream: RandomStream, wish: PlanConstraints['retry']): Plan['retry'] {
   if (wish === 'none') return [];
   if (wish === null && stream.happens(0.4)) return [];
   const initialMs = wish === 'long' ? 5 * HOUR_MS : wholeMagnitude(stream, SECOND_MS, HOUR_MS);
@@ -169,7 +169,7 @@ function randomWait(stream: RandomStream, hasty: boolean): Plan['wait'] {
   };
 }
 
-function randomReconcile(stream: RandomStream, wish: PlanWishes['settle']): PlanReconcile | null {
+function randomReconcile(stream: RandomStream, wish: PlanConstraints['settle']): PlanReconcile | null {
   const settle = wish ?? pick(stream, ['none', 'atOnce', 'later'] as const);
   if (settle === 'none') return null;
   return {

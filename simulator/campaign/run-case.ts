@@ -17,7 +17,7 @@ import { EventTable } from './event-table.ts';
 import { Neighbours } from './neighbours.ts';
 import { randomCase, type CampaignCase } from './random-case.ts';
 import { Reactions } from './reactions.ts';
-import { Wishes } from './wishes.ts';
+import { FaultAims } from './fault-aims.ts';
 
 export interface CaseOptions {
   readonly seed: number;
@@ -61,7 +61,7 @@ class CasePlay {
   private readonly neighbours = new Neighbours();
   private readonly counter = new CoverageCounter(this.neighbours);
   private readonly reactions: Reactions;
-  private readonly wishes: Wishes | null;
+  private readonly aims: FaultAims | null;
   private readonly table: EventTable | null;
 
   constructor(played: CampaignCase, keep: CaseSubset, table: boolean) {
@@ -81,17 +81,17 @@ class CasePlay {
       onInjected: (injected) => this.injected(injected),
       checks: true,
     });
-    this.wishes =
+    this.aims =
       aim?.kind === 'pair' && keep.faults === undefined
-        ? new Wishes({
+        ? new FaultAims({
             transition: aim.pair.transition,
             kinds: played.aimedKinds,
             neighbours: this.neighbours,
             random: random.split('wishes'),
           })
         : null;
-    const { wishes } = this;
-    if (wishes !== null) this.stage.injector.aim((fault, opportunity) => wishes.wants(fault, opportunity));
+    const { aims } = this;
+    if (aims !== null) this.stage.injector.aim((fault, opportunity) => aims.wants(fault, opportunity));
   }
 
   play(): CaseResult {
@@ -114,8 +114,8 @@ class CasePlay {
   private playPhases(): Violation | null {
     const { stage, played, keep } = this;
     const { simulation, world } = stage;
-    const isBorn = (to: EntityAddress): boolean => simulation.stateOf(to) !== null;
-    const people: Stage = { world, deliver: (to, event) => stage.deliver(to, event), isBorn };
+    const isCreated = (to: EntityAddress): boolean => simulation.stateOf(to) !== null;
+    const people: Stage = { world, deliver: (to, event) => stage.deliver(to, event), isCreated };
     for (const { atMs, action, number } of actionsIn(played, keep))
       simulation.script(START_AT + atMs, () => act(people, action, number));
     const healAt = START_AT + (keep.safetyMs ?? played.safetyMs);
@@ -149,7 +149,7 @@ class CasePlay {
     this.counter.sees(step);
     const phase = phaseOf(step.after);
     if (phase === null || phase === phaseOf(step.before)) return;
-    this.wishes?.entered(step, phase);
+    this.aims?.entered(step, phase);
     this.reactions.entered(step, phase, this.stage);
   }
 

@@ -2,7 +2,7 @@
  * R1: a run begins only what fits: places, budget with its reserves, pauses of retries, its mode; and it holds only for a reason.
  * Owns the checks on what a run begins; must not choose who comes next.
  */
-import { standingOf } from '../../core/run/standing.ts';
+import { itemsByPhase } from '../../core/run/items-by-phase.ts';
 import { isInFlight, type RunItem, type RunState } from '../../core/run/state.ts';
 import { beganThroughBreaker } from './breaker-holds.ts';
 import { changedItems } from './changed-items.ts';
@@ -37,7 +37,7 @@ function countsRight(moment: Moment, before: RunState | null, after: RunState): 
 }
 
 function inFlightOf(run: RunState): number {
-  return standingOf(run).inFlight.length;
+  return itemsByPhase(run).inFlight.length;
 }
 
 function beginsOnlyWhatFits(moment: Moment, run: RunState): string | null {
@@ -71,7 +71,7 @@ function beginsSomething(moment: Moment, { items }: RunState): boolean {
 function fullSlot({ items, rules, ...run }: RunState): string | null {
   if (rules.slots === undefined) return null;
   const taken = new Map<string, number>();
-  for (const index of standingOf({ items, ...run }).inFlight) {
+  for (const index of itemsByPhase({ items, ...run }).inFlight) {
     for (const { slot, value } of items[index]?.slots ?? []) {
       const count = (taken.get(`${slot} ${value}`) ?? 0) + 1;
       taken.set(`${slot} ${value}`, count);

@@ -24,7 +24,7 @@ function stillListed(rest: Rest): readonly Finding[] {
   const deleted = new Set(
     conversationsAt(rest)
       .filter(({ state }) => state.phase === 'deleted')
-      .map(({ state }) => state.birth.conversationId as string),
+      .map(({ state }) => state.spec.conversationId as string),
   );
   return sandboxesAt(rest).flatMap(({ entity, state }) => {
     const ghost = Object.keys(state.attached).find((id) => deleted.has(id));

@@ -87,7 +87,7 @@ function ofConversation(step: Step, count: Count): string | null {
 }
 
 function isResumeRequest(command: Step['commands'][number]): boolean {
-  return command.type === 'tell' && (command.event as MachineEvent).type === 'resumeRequested';
+  return command.type === 'send' && (command.event as MachineEvent).type === 'resumeRequested';
 }
 
 function ofRun(moment: Moment): string | null {

@@ -38,7 +38,7 @@ function keyOf({ runId }: RunState, sandboxId: string): string {
 function undone({ event, commands }: Moment['step']): string | null {
   if (event.type !== 'conversationNoticed' || event.conversation.pauseReason !== 'user') return null;
   const goesOn = commands.some(
-    (command) => command.type === 'tell' && command.event.type === 'continueRequested',
+    (command) => command.type === 'send' && command.event.type === 'continueRequested',
   );
   return goesOn
     ? `conversation ${event.conversation.conversationId} goes on, and its user has paused it`

@@ -24,11 +24,11 @@ export function lateAnswersChangeNothing({ step }: Moment): string | null {
 
 /** True when nothing but waiting items and recycled sandboxes has changed, and each item has only begun its next attempt. */
 function isAdmission(before: RunState, after: RunState): boolean {
-  const { items, standing, commandCount, sequence } = before;
+  const { items, byPhase, commandCount, sequence } = before;
   const pace = withAdmissionOf(before.pace, after.pace);
   const trip = withProbingOf(before.trip, after.trip);
   const sandboxes = withRecycledOf(before, after);
-  if (!isSame(before, { ...after, items, standing, commandCount, sequence, pace, trip, sandboxes }))
+  if (!isSame(before, { ...after, items, standing: byPhase, commandCount, sequence, pace, trip, sandboxes }))
     return false;
   return after.items.every((item, index) => {
     const was = before.items[index];

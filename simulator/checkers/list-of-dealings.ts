@@ -14,7 +14,7 @@ import { deletionsAreFinal } from './deletions-are-final.ts';
 import { handedToTheArmed } from './handed-to-the-armed.ts';
 import { itemsStayAsGiven } from './items-stay-as-given.ts';
 import { lateAnswersChangeNothing } from './late-answers.ts';
-import { laterWishWins } from './later-wish-wins.ts';
+import { laterRequestWins } from './later-request-wins.ts';
 import { newestWins } from './newest-wins.ts';
 import { noSlotIdles } from './no-slot-idles.ts';
 import { nobodyWaitsInVain } from './nobody-waits-in-vain.ts';
@@ -64,7 +64,7 @@ function ofAnyMachine(): readonly SafetyChecker[] {
 
 function ofSandboxes(): readonly SafetyChecker[] {
   return [
-    { name: 'I21', says: 'the later wish wins', machine: 'sandbox', check: laterWishWins() },
+    { name: 'I21', says: 'the later wish wins', machine: 'sandbox', check: laterRequestWins() },
     {
       name: 'I22',
       says: 'who waits for a resume is answered once',

@@ -16,7 +16,7 @@ const RESUMING: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
 ]);
 
 export function messagesArrive(rest: Rest): readonly Finding[] {
-  const states = new Map(conversationsAt(rest).map(({ state }) => [state.birth.conversationId, state]));
+  const states = new Map(conversationsAt(rest).map(({ state }) => [state.spec.conversationId, state]));
   const isOnItsWay = wayOf(rest);
   const found: Finding[] = [];
   for (const [messageId, id] of rest.facts.accepted) {

@@ -25,7 +25,7 @@ export function oneHome(): SafetyCheck {
   };
 }
 
-function explicitHonoured({ birth, sandboxId }: ConversationState): string | null {
-  if (birth.sandboxId === null || sandboxId === null || birth.sandboxId === sandboxId) return null;
-  return `sandbox ${birth.sandboxId} was asked for, and it is in ${sandboxId}`;
+function explicitHonoured({ spec, sandboxId }: ConversationState): string | null {
+  if (spec.sandboxId === null || sandboxId === null || spec.sandboxId === sandboxId) return null;
+  return `sandbox ${spec.sandboxId} was asked for, and it is in ${sandboxId}`;
 }

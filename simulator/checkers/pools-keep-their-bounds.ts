@@ -115,16 +115,16 @@ class PoolMemory {
   /** Looked at when a conversation says that it is somewhere else than before. */
   private moved({ address, before, after }: SimulationStep, facts: WorldFacts): string | null {
     if (address.machine !== 'conversation') return null;
-    const { sandboxId, birth, phase } = after as ConversationState;
+    const { sandboxId, spec, phase } = after as ConversationState;
     if (phase === 'deleting' || phase === 'deleted') this.moveOut(address.id);
     if (sandboxId === ((before as ConversationState | null)?.sandboxId ?? null)) return null;
     this.moveOut(address.id);
     // An explicit choice goes before every pool, and takes no place of one (D16).
-    if (sandboxId === null || birth.sandboxId !== null) return null;
+    if (sandboxId === null || spec.sandboxId !== null) return null;
     const owner = facts.pools.ownerOf(sandboxId);
-    if (owner !== null && owner !== birth.runId)
+    if (owner !== null && owner !== spec.runId)
       return `it is in ${sandboxId}, which belongs to the pool of run ${owner}`;
-    const rules = birth.runId === null ? undefined : this.rules.get(birth.runId);
+    const rules = spec.runId === null ? undefined : this.rules.get(spec.runId);
     if (rules === undefined) return null;
     if (owner === null)
       return rules.onFull === 'spill' ? null : `it is in ${sandboxId}, outside the pool of its run`;

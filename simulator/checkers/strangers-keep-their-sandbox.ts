@@ -41,9 +41,9 @@ export function strangersKeepTheirSandbox(): SafetyCheck {
 }
 
 function guestOf({ after }: SimulationStep): Guest {
-  const { birth, sandboxId, phase } = after as ConversationState;
+  const { spec, sandboxId, phase } = after as ConversationState;
   const isLeaving = phase === 'deleting' || phase === 'deleted';
-  return { runId: birth.runId, sandboxId: isLeaving ? null : sandboxId };
+  return { runId: spec.runId, sandboxId: isLeaving ? null : sandboxId };
 }
 
 function noteOrders({ commands, at }: SimulationStep, orders: Map<string, Order>): void {

@@ -10,7 +10,7 @@ export function waitersAnswered(): SafetyCheck {
   const answered = new Set<string>();
   return ({ step }: Moment) => {
     for (const command of step.commands) {
-      if (command.type !== 'tell' || command.event.type !== 'resumeAnswered') continue;
+      if (command.type !== 'send' || command.event.type !== 'resumeAnswered') continue;
       const { requestId } = command.event;
       if (answered.has(requestId)) return `request "${requestId}" is answered again`;
       answered.add(requestId);

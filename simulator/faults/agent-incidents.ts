@@ -118,7 +118,7 @@ export class AgentIncidents implements AgentTroubles {
     const shown =
       status === report.status ? report : { ...report, status, pausedReason: null, retryAt: null };
     if (generation > 1 && this.ask('agent_old_session_key', where, id) !== null)
-      this.tell(id, {
+      this.send(id, {
         ...report,
         status: 'ERROR',
         generation: generation - 1,
@@ -134,7 +134,7 @@ export class AgentIncidents implements AgentTroubles {
     const stale = [...this.runningUntil.keys()];
     this.runningUntil.clear();
     agents.walk([...agents.all()], 'agent');
-    for (const id of stale) agents.lookAgain(id);
+    for (const id of stale) agents.pollAgain(id);
   }
 
   private limit(status: number, figures: RandomStream): void {
@@ -165,10 +165,10 @@ export class AgentIncidents implements AgentTroubles {
   private again(fault: FaultName, { id: where, conversationId: id }: Watch, report: AgentReport): void {
     const figures = this.ask(fault, where, id);
     if (figures !== null)
-      this.opportunities.after(figureIn(CALLBACK_LATE, figures), () => this.tell(id, report));
+      this.opportunities.after(figureIn(CALLBACK_LATE, figures), () => this.send(id, report));
   }
 
-  private tell(id: ConversationId, report: AgentReport): void {
+  private send(id: ConversationId, report: AgentReport): void {
     this.parts.port.deliver(
       { machine: 'conversation', id },
       { type: 'agentReported', commandId: null, report },

@@ -23,7 +23,7 @@ interface Parts {
   readonly worker: Worker;
   readonly world: { readonly accepted: Map<string, ConversationId> };
   /** True before its first contact. */
-  readonly isUnborn: (to: EntityAddress) => boolean;
+  readonly isUncreated: (to: EntityAddress) => boolean;
 }
 
 /** Pause of a client between two tries. */
@@ -79,7 +79,7 @@ export class Clients {
     const { worker, port, held } = this.parts;
     if (worker.downUntil !== null) return held.until(worker.downUntil + TRY_AGAIN_MS, again);
     // Its start is held up somewhere: an edge that knows no record of it answers 404.
-    if (to.machine === 'conversation' && isRequest(event) && this.parts.isUnborn(to))
+    if (to.machine === 'conversation' && isRequest(event) && this.parts.isUncreated(to))
       return this.giveUp(event);
     const { lives } = worker;
     port.deliver(to, event);

@@ -22,7 +22,7 @@ export interface Execution {
   goesThrough: boolean;
   /** Epoch milliseconds; 0 unless it is frozen. */
   wakesAt: number;
-  looks: number;
+  polls: number;
 }
 
 /** Commands that are out, and the states as the store has them. */
@@ -73,7 +73,7 @@ export class Executions {
       fate: 'runs',
       goesThrough: false,
       wakesAt: 0,
-      looks: 0,
+      polls: 0,
     };
     const known = this.byCommand.get(id);
     if (known === undefined) this.byCommand.set(id, [one]);

@@ -129,7 +129,7 @@ export class FaultyStage {
     const oldReplica = new OldReplica(opportunities, world.placement);
     worker.serve({
       begin: (command) => {
-        oldReplica.look(command);
+        oldReplica.poll(command);
         world.begin(command);
       },
       project: (rows) => {
@@ -137,8 +137,8 @@ export class FaultyStage {
         world.project(rows);
       },
     });
-    const isUnborn = (to: EntityAddress): boolean => driver().stateOf(to) === null;
-    const clients = new Clients({ port, held, opportunities, commits, worker, world, isUnborn });
+    const isUncreated = (to: EntityAddress): boolean => driver().stateOf(to) === null;
+    const clients = new Clients({ port, held, opportunities, commits, worker, world, isUncreated });
     const isKnown = (to: EntityAddress): boolean => phaseOf(driver().stateOf(to)) !== 'deleted';
     const send = (to: EntityAddress, event: MachineEvent): void => clients.send(to, event);
     const { accepted } = world;
@@ -169,7 +169,7 @@ class OldReplica {
   }
 
   /** A placement begins: some sandbox of its user may be read as it was when it was available. */
-  look(command: ActivityCommand): void {
+  poll(command: ActivityCommand): void {
     if (command.type !== 'placeConversation' || !this.opportunities.any('store_old_replica')) return;
     const ids = [...this.placement.rows.values()]
       .filter(({ userId }) => userId === command.userId)

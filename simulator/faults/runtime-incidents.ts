@@ -169,11 +169,11 @@ export class RuntimeIncidents {
     agents.cut(sandboxId);
     const where = `${sandboxId}/death ${this.opportunities.nth(`death/${sandboxId}`)}`;
     const mistaken = this.flawOf('runtime_pid_reused', flaw, { where, sandboxId });
-    if (mistaken === null) return this.tell(sandboxId, where, flaw);
+    if (mistaken === null) return this.send(sandboxId, where, flaw);
     runtime.mistaken.add(sandboxId);
     this.opportunities.after(figureIn(MISTAKEN_FOR, mistaken), () => {
       runtime.mistaken.delete(sandboxId);
-      this.parts.watches.lookAfter(sandboxId, 0);
+      this.parts.watches.pollAfter(sandboxId, 0);
     });
   }
 
@@ -199,18 +199,18 @@ export class RuntimeIncidents {
     this.eventsCutUntil = 0;
     this.shortUntil.disk = 0;
     this.shortUntil.quota = 0;
-    watches.lookAtAllAfter(0);
+    watches.pollAllAfter(0);
   }
 
   private vanishes(sandboxId: SandboxId): void {
     const { runtime, agents } = this.parts;
     runtime.vanish(sandboxId);
     agents.cut(sandboxId);
-    this.tell(sandboxId, `${sandboxId}/death ${this.opportunities.nth(`death/${sandboxId}`)}`, null);
+    this.send(sandboxId, `${sandboxId}/death ${this.opportunities.nth(`death/${sandboxId}`)}`, null);
   }
 
   /** The event of a death, on its way. */
-  private tell(sandboxId: SandboxId, where: string, flaw: Flaw | null): void {
+  private send(sandboxId: SandboxId, where: string, flaw: Flaw | null): void {
     const { watches, pollMs, port } = this.parts;
     const death = { where, sandboxId };
     const late = this.flawOf('runtime_event_late', flaw, death);
@@ -218,10 +218,10 @@ export class RuntimeIncidents {
     const repeated = this.flawOf('runtime_event_repeated', flaw, death);
     const isMissed = lost !== null || late !== null || port.now() < this.eventsCutUntil;
     // What no event says the next look of the poll finds.
-    watches.lookAfter(sandboxId, isMissed ? pollMs : EVENT_MS);
+    watches.pollAfter(sandboxId, isMissed ? pollMs : EVENT_MS);
     for (const again of [late, repeated])
       if (again !== null)
-        this.opportunities.after(figureIn(EVENT_LATE, again), () => watches.lookAfter(sandboxId, 0));
+        this.opportunities.after(figureIn(EVENT_LATE, again), () => watches.pollAfter(sandboxId, 0));
   }
 
   private loop(sandboxId: SandboxId, figures: RandomStream): void {
@@ -233,11 +233,11 @@ export class RuntimeIncidents {
     const { runtime, watches, agents, pollMs } = this.parts;
     runtime.frozen.add(sandboxId);
     agents.stand(sandboxId);
-    watches.lookAfter(sandboxId, pollMs);
+    watches.pollAfter(sandboxId, pollMs);
     this.opportunities.after(forMs, () => {
       if (!runtime.frozen.delete(sandboxId)) return;
       agents.walk(sandboxId);
-      watches.lookAfter(sandboxId, 0);
+      watches.pollAfter(sandboxId, 0);
     });
   }
 
@@ -245,11 +245,11 @@ export class RuntimeIncidents {
     const { runtime, watches, pollMs, port } = this.parts;
     this.awayUntil = Math.max(this.awayUntil, port.now() + forMs);
     runtime.isAway = true;
-    watches.lookAtAllAfter(pollMs);
+    watches.pollAllAfter(pollMs);
     this.opportunities.after(forMs, () => {
       if (port.now() < this.awayUntil) return;
       runtime.isAway = false;
-      watches.lookAtAllAfter(0);
+      watches.pollAllAfter(0);
     });
   }
 
@@ -270,6 +270,6 @@ export class RuntimeIncidents {
   private cutEvents(forMs: number): void {
     const { watches, port } = this.parts;
     this.eventsCutUntil = Math.max(this.eventsCutUntil, port.now() + forMs);
-    this.opportunities.after(forMs, () => watches.lookAtAllAfter(0));
+    this.opportunities.after(forMs, () => watches.pollAllAfter(0));
   }
 }

@@ -32,8 +32,8 @@ export class RuntimeSights {
 
   constructor(parts: Parts) {
     this.parts = parts;
-    parts.watches.sight = (look, loss) => this.sight(look, loss);
-    parts.watches.claim = (look, last) => this.claim(look, last);
+    parts.watches.sight = (poll, loss) => this.sight(poll, loss);
+    parts.watches.claim = (poll, last) => this.claim(poll, last);
     parts.runtime.foreign.listing = (id, sweep) => this.listing(id, sweep);
   }
 
@@ -49,7 +49,7 @@ export class RuntimeSights {
     if (loss !== null) return this.ask('runtime_look_stale', where, sandboxId) === null ? loss : null;
     // Listed twice it is looked at twice.
     if (this.ask('runtime_list_repeats', where, sandboxId) !== null)
-      this.parts.watches.lookAfter(sandboxId, 0);
+      this.parts.watches.pollAfter(sandboxId, 0);
     const left = this.omitted.get(sandboxId) ?? 0;
     if (left > 0) this.omitted.set(sandboxId, left - 1);
     if (left > 0) return 'unknown';

@@ -26,7 +26,7 @@ export class WorkerClock {
   }
 
   /** An opportunity for every fault of the clock. */
-  look(where: string): void {
+  poll(where: string): void {
     const skew = this.opportunities.strikes('worker_clock_skew', where, null);
     if (skew !== null) this.set(skew, skew.happens(0.5) ? 1 : -1);
     const ahead = this.opportunities.strikes('worker_clock_jump_forward', where, null);

@@ -88,7 +88,7 @@ export class Worker implements WorldModel, ModelPort {
       return null;
     }
     this.start(one);
-    clock.look(where);
+    clock.poll(where);
     return one;
   }
 
@@ -152,13 +152,13 @@ export class Worker implements WorldModel, ModelPort {
 
   private laterOf(one: Execution, at: number, run: () => void): void {
     const { port, held } = this.parts;
-    const look = (): void => this.look(one, run);
+    const poll = (): void => this.poll(one, run);
     // One that is frozen does not hear that its command was cancelled.
-    if (one.fate === 'frozen' && at < one.wakesAt && !held.isOpen) held.until(one.wakesAt, look);
-    else port.later(one.fate === 'frozen' ? null : one.command.id, at, look);
+    if (one.fate === 'frozen' && at < one.wakesAt && !held.isOpen) held.until(one.wakesAt, poll);
+    else port.later(one.fate === 'frozen' ? null : one.command.id, at, poll);
   }
 
-  private look(one: Execution, run: () => void): void {
+  private poll(one: Execution, run: () => void): void {
     if (one.fate === 'frozen' && isOfTheStore(one.command)) return;
     if (one.fate === 'lost') {
       if (one.goesThrough) this.as(one, run);
@@ -166,9 +166,9 @@ export class Worker implements WorldModel, ModelPort {
     }
     const { opportunities, commits, held } = this.parts;
     const backAt = isOfTheStore(one.command) ? commits.awayUntil : null;
-    if (backAt !== null) return held.until(backAt, () => this.look(one, run));
-    one.looks += 1;
-    const where = `${one.where}/${one.looks}`;
+    if (backAt !== null) return held.until(backAt, () => this.poll(one, run));
+    one.polls += 1;
+    const where = `${one.where}/${one.polls}`;
     const dies =
       one.fate === 'frozen' ? null : opportunities.strikes('worker_crash_in_activity', where, one.sender);
     if (dies !== null) return this.die(dies, figureIn(DOWN, dies));

@@ -82,7 +82,7 @@ export class AgentsModel {
 
   /** It was not dead after all, or is there again. */
   revive(ids: Iterable<ConversationId>): void {
-    for (const id of ids) if (this.dead.delete(id)) this.lookAgain(id);
+    for (const id of ids) if (this.dead.delete(id)) this.pollAgain(id);
   }
 
   /** From now until then the gateway answers every agent with this status; null: it answers as it should. */
@@ -91,7 +91,7 @@ export class AgentsModel {
     if (outage === null) return;
     for (const [id, agent] of this.agents) {
       strikeAgent(agent, outage, this.port.now());
-      this.lookAgain(id);
+      this.pollAgain(id);
     }
   }
 
@@ -99,14 +99,14 @@ export class AgentsModel {
   stand(ids: Iterable<ConversationId>, by: Stillness): void {
     for (const id of ids) {
       this.agents.get(id)?.stand(this.port.now(), by);
-      this.lookAgain(id);
+      this.pollAgain(id);
     }
   }
 
   walk(ids: Iterable<ConversationId>, by: Stillness): void {
     for (const id of ids) {
       this.agents.get(id)?.walk(this.port.now(), by);
-      this.lookAgain(id);
+      this.pollAgain(id);
     }
   }
 
@@ -156,28 +156,28 @@ export class AgentsModel {
   watch(command: Watch): void {
     this.watches.set(command.conversationId, command);
     this.dead.delete(command.conversationId);
-    this.port.later(command.id, this.port.now(), () => this.look(command));
+    this.port.later(command.id, this.port.now(), () => this.poll(command));
   }
 
-  private look(command: Watch): void {
+  private poll(command: Watch): void {
     const { conversationId, id: commandId } = command;
     if (this.dead.has(conversationId)) return;
     const now = this.port.now();
     const agent = this.agent(conversationId);
     if (agent.settle(now)) this.askUser(conversationId, agent);
-    if (agent.status !== 'RUNNING') return this.tell(command);
+    if (agent.status !== 'RUNNING') return this.send(command);
     const limit = limitAt(agent, command);
     if (limit !== null && now >= limit.at)
       return this.port.answer(command, { type: 'agentLimitReached', commandId, limit: limit.which });
     const next = earliest(agent.restsAt, limit?.at ?? null);
-    if (next !== null) this.port.later(commandId, next, () => this.look(command));
+    if (next !== null) this.port.later(commandId, next, () => this.poll(command));
   }
 
   /** At once, or when a fault lets the watch see it. */
-  private tell(command: Watch): void {
+  private send(command: Watch): void {
     const report = this.report(command);
     const unseenMs = this.troubles?.unseenMs(command, report) ?? 0;
-    if (unseenMs > 0) this.port.later(command.id, this.port.now() + unseenMs, () => this.look(command));
+    if (unseenMs > 0) this.port.later(command.id, this.port.now() + unseenMs, () => this.poll(command));
     else this.port.answer(command, { type: 'agentReported', commandId: command.id, report });
   }
 
@@ -185,14 +185,14 @@ export class AgentsModel {
     const agent = this.agent(conversationId);
     // Whoever stands still does not hear it either.
     if (!agent.isStill) agent.cut(this.port.now(), 'PAUSED');
-    this.lookAgain(conversationId);
+    this.pollAgain(conversationId);
   }
 
   /** Its work ended before its time: watches see it. */
-  lookAgain(id: ConversationId): void {
+  pollAgain(id: ConversationId): void {
     this.onCut(id);
     const watch = this.watches.get(id);
-    if (watch !== undefined) this.port.later(watch.id, this.port.now(), () => this.look(watch));
+    if (watch !== undefined) this.port.later(watch.id, this.port.now(), () => this.poll(watch));
   }
 
   private askUser(id: ConversationId, agent: Agent): void {

@@ -30,7 +30,7 @@ interface Watch {
   /** Instants of the looks that are to come beside it: the next one of the poll, and one for an event. */
   pollAt: number;
   eventAt: number;
-  unknownLooks: number;
+  unknownPolls: number;
 }
 
 export class IdleWatches {
@@ -55,7 +55,7 @@ export class IdleWatches {
   }
 
   begin(command: CommandOf<'watchIdle'>): void {
-    const watch: Watch = { command, nextAt: Infinity, pollAt: -1, eventAt: -1, unknownLooks: 0 };
+    const watch: Watch = { command, nextAt: Infinity, pollAt: -1, eventAt: -1, unknownPolls: 0 };
     this.watches.set(command.sandboxId, watch);
     this.arm(watch, this.port.now());
   }
@@ -64,7 +64,7 @@ export class IdleWatches {
    * Something may be seen: it is looked after that time, beside the looks that are due anyway. There is one poll: whoever
    * waits for its next look is served by the one that is to come, however many wait for it.
    */
-  lookAfter(id: SandboxId, ms: number): void {
+  pollAfter(id: SandboxId, ms: number): void {
     const watch = this.watches.get(id);
     if (watch === undefined) return;
     const now = this.port.now();
@@ -76,12 +76,12 @@ export class IdleWatches {
     this.port.later(watch.command.id, at, () => {
       if (isPoll) watch.pollAt = -1;
       else if (watch.eventAt === at) watch.eventAt = -1;
-      this.look(watch);
+      this.poll(watch);
     });
   }
 
-  lookAtAllAfter(ms: number): void {
-    for (const id of this.watches.keys()) this.lookAfter(id, ms);
+  pollAllAfter(ms: number): void {
+    for (const id of this.watches.keys()) this.pollAfter(id, ms);
   }
 
   /** Work ended before its time, so idleness may come before the look that is due. */
@@ -94,11 +94,11 @@ export class IdleWatches {
     if (at >= watch.nextAt) return;
     watch.nextAt = at;
     this.port.later(watch.command.id, at, () => {
-      if (watch.nextAt === at) this.look(watch);
+      if (watch.nextAt === at) this.poll(watch);
     });
   }
 
-  private look(watch: Watch): void {
+  private poll(watch: Watch): void {
     const { command } = watch;
     const { sandboxId, idleTimeMs, stale } = command;
     const now = this.port.now();
@@ -109,7 +109,7 @@ export class IdleWatches {
     if (event !== null) return this.answer(watch, event);
     const isLost = this.runtime.isLost(sandboxId);
     // Seen wrongly, or not often enough to be sure: the next look of the poll is worth it.
-    if (loss !== truth || (loss === 'unknown' && !stale && !isLost)) this.lookAfter(sandboxId, this.pollMs);
+    if (loss !== truth || (loss === 'unknown' && !stale && !isLost)) this.pollAfter(sandboxId, this.pollMs);
     if (idleTimeMs === null || isLost) return;
     const last = Math.max(command.since, this.idleness.lastActivityAt(sandboxId));
     if (now < last + idleTimeMs) return this.armForIdleness(watch);
@@ -134,7 +134,7 @@ export class IdleWatches {
   /** Gone, dead and unreachable are three different things (D13). */
   private judge(watch: Watch, loss: Loss | null): MachineEvent | null {
     const { id: commandId, stale, sandboxId } = watch.command;
-    watch.unknownLooks = loss === 'unknown' ? watch.unknownLooks + 1 : 0;
+    watch.unknownPolls = loss === 'unknown' ? watch.unknownPolls + 1 : 0;
     switch (loss) {
       case 'gone':
         return { type: 'runtimeGone', commandId };
@@ -150,7 +150,7 @@ export class IdleWatches {
   /** Several looks in a row have to find nobody, unless the model itself says that it is unknown. */
   private judgeUnknown(watch: Watch): MachineEvent | null {
     const { id: commandId, sandboxId } = watch.command;
-    const isSure = this.runtime.isLost(sandboxId) || watch.unknownLooks >= UNKNOWN_LOOKS_MAX;
+    const isSure = this.runtime.isLost(sandboxId) || watch.unknownPolls >= UNKNOWN_LOOKS_MAX;
     return isSure ? { type: 'runtimeUnknown', commandId } : null;
   }
 }

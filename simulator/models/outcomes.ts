@@ -262,8 +262,8 @@ export class Outcomes {
       const id = sandboxIdNamed(warmedName(command, number));
       if (!placement.warm(id, command, port.now()))
         return { type: 'poolWarmed', commandId, sandboxIds: made, reason: 'there is no room for more' };
-      const birth = { sandboxId: id, userId, createdBy: 'placement', limits: policy.limits } as const;
-      port.deliver({ machine: 'sandbox', id }, { type: 'created', birth });
+      const spec = { sandboxId: id, userId, createdBy: 'placement', limits: policy.limits } as const;
+      port.deliver({ machine: 'sandbox', id }, { type: 'created', spec });
       made.push(id);
     }
     return { type: 'poolWarmed', commandId, sandboxIds: made, reason: null };
@@ -271,13 +271,13 @@ export class Outcomes {
 
   private startConversation(command: CommandOf<'startConversation'>): Outcome {
     const { port, agents, runs, accepted } = this.parts;
-    const birth = runs.birthOf(command);
-    if (birth === null) return definite('the plan has no such item');
-    const { conversationId } = birth;
+    const spec = runs.specOf(command);
+    if (spec === null) return definite('the plan has no such item');
+    const { conversationId } = spec;
     agents.name(conversationId, command.key);
-    if (birth.initialMessage !== null) accepted.set(birth.initialMessage.messageId, conversationId);
+    if (spec.initialMessage !== null) accepted.set(spec.initialMessage.messageId, conversationId);
     const watcher = addressOfCommand(command.id);
-    port.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', birth, watcher });
+    port.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', spec, watcher });
     return { type: 'conversationStarted', commandId: command.id, index: command.index, conversationId };
   }
 }

@@ -110,7 +110,7 @@ export class PlacementModel {
     return this.members.get(sandboxId) ?? [];
   }
 
-  place(command: CommandOf<'placeConversation'>, look: Look): PlaceOutcome {
+  place(command: CommandOf<'placeConversation'>, poll: Look): PlaceOutcome {
     const { conversationId, excluded } = command;
     // A placement that comes late would take a slot for nobody (D11).
     if (this.left.has(conversationId)) return refused('not_found', 'Cannot place: it has left');
@@ -118,7 +118,7 @@ export class PlacementModel {
     const isMoved = recorded !== undefined && excluded.includes(recorded.sandboxId);
     if (isMoved) this.leave(conversationId, recorded.sandboxId);
     if (command.runId !== undefined) this.runOf.set(conversationId, command.runId);
-    const found = this.outcomeOf(command, isMoved ? undefined : recorded, look);
+    const found = this.outcomeOf(command, isMoved ? undefined : recorded, poll);
     const stood = found.kind !== 'waits' && this.slots.leaveLine(conversationId);
     const tookSlot = found.kind === 'placed' && found.created;
     const outcome: PlaceOutcome = stood && !tookSlot ? { ...found, leftLine: true } : found;
@@ -130,13 +130,13 @@ export class PlacementModel {
   private outcomeOf(
     command: CommandOf<'placeConversation'>,
     recorded: Attachment | undefined,
-    look: Look,
+    poll: Look,
   ): PlaceOutcome {
     const { conversationId, onlyLeaves = false } = command;
     const refusal = this.refusals.get(conversationId);
     if (!onlyLeaves && recorded !== undefined) return { kind: 'placed', ...recorded };
     if (!onlyLeaves && refusal !== undefined) return refusal;
-    const outcome = onlyLeaves || look.fails === true ? NO_SANDBOX : this.placeAnew(command, look);
+    const outcome = onlyLeaves || poll.fails === true ? NO_SANDBOX : this.placeAnew(command, poll);
     if (outcome.kind === 'refused' && this.isFinal(outcome.refusal, command))
       this.refusals.set(conversationId, outcome);
     return outcome;

@@ -3,7 +3,7 @@
  * Owns the plans and what collections have told; must not decide how an item ends.
  */
 import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
-import type { ConversationBirth } from '../../core/conversation/state.ts';
+import type { ConversationSpec } from '../../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
 import { waitOf } from '../../core/plan/item-rules.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -43,13 +43,13 @@ export class RunModel {
   }
 
   /** Null when there is no such item. */
-  birthOf({
+  specOf({
     runId,
     index,
     attempt,
     plan: hash,
     strategy,
-  }: CommandOf<'startConversation'>): ConversationBirth | null {
+  }: CommandOf<'startConversation'>): ConversationSpec | null {
     const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
     const item = plan?.items[index];
     if (plan === undefined || item === undefined) return null;

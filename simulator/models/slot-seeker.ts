@@ -4,7 +4,7 @@
  */
 import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { userId, type SandboxId } from '../../core/ids.ts';
-import { describeWait, lookForRoomMs, type TakenSlots } from '../../core/placement/line.ts';
+import { describeWait, pollForRoomMs, type TakenSlots } from '../../core/placement/line.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import { draw } from './distribution.ts';
@@ -83,11 +83,11 @@ export class SlotSeeker {
       return true;
     }
     const { sandboxId, created } = outcome;
-    const birth = created
+    const spec = created
       ? { sandboxId, userId: command.userId, createdBy: 'placement' as const, limits: policy.limits }
       : null;
     const spilled = outcome.spilled === true ? { spilled: true as const } : {};
-    port.answer(command, { type: 'placed', commandId, sandboxId, birth, ...left, ...spilled });
+    port.answer(command, { type: 'placed', commandId, sandboxId, spec, ...left, ...spilled });
     return true;
   }
 
@@ -113,7 +113,7 @@ export class SlotSeeker {
     const detail = describeWait(slots);
     if (this.parts.policy.onFull !== 'pause_longest_idle') return { detail };
     this.makeRoom(command);
-    return { detail, lookAgainMs: lookForRoomMs(slots.position) };
+    return { detail, lookAgainMs: pollForRoomMs(slots.position) };
   }
 
   private makeRoom(command: Slotted): void {

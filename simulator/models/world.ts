@@ -65,7 +65,7 @@ export class World implements WorldModel, WorldFacts {
     this.policy = policy;
     this.random = random;
     const { pollMs } = models;
-    this.runtime = new RuntimeModel(port, (id) => this.watches.lookAfter(id, pollMs));
+    this.runtime = new RuntimeModel(port, (id) => this.watches.pollAfter(id, pollMs));
     this.placement = new PlacementModel(policy);
     this.agents = new AgentsModel(port, models, random);
     this.runs = new RunModel(policy.grouping);

@@ -117,7 +117,7 @@ export class Observer {
   }
 
   private seeConversation(before: ConversationState | null, after: ConversationState): boolean {
-    const index = after.birth.itemIndex;
+    const index = after.spec.itemIndex;
     if (index === null || after.executionStatus === before?.executionStatus) return false;
     this.stale.add(index);
     return true;

@@ -37,7 +37,7 @@ export class Tally {
   }
 
   private addConversation(before: ConversationState | null, after: ConversationState): void {
-    if (after.birth.runId !== null) return;
+    if (after.spec.runId !== null) return;
     if (before === null) this.arrived += 1;
     if (after.startTask === 'ERROR' && before?.startTask !== 'ERROR') this.refused += 1;
   }

@@ -40,8 +40,8 @@ export class CurveRecorder {
   }
 
   /** The spend is that of the run: what others cost is no part of its summary either. */
-  private note({ birth }: ConversationState): void {
-    if (birth.runId !== null) this.conversations.add(birth.conversationId);
+  private note({ spec }: ConversationState): void {
+    if (spec.runId !== null) this.conversations.add(spec.conversationId);
   }
 
   /** The curves up to now, epoch milliseconds. */

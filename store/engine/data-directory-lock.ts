@@ -100,7 +100,7 @@ function holdDirectory(directory: string): { release(): void } {
  */
 function ownerOf(directory: string): Owner | null {
   let owner: Owner | undefined;
-  for (let look = 1; look <= OWNER_LOOKS_MAX; look += 1) {
+  for (let attempt = 1; attempt <= OWNER_LOOKS_MAX; attempt += 1) {
     inLockFile(directory, (file) => {
       owner = noted(file);
     });

@@ -36,7 +36,7 @@ const ORDERS = {
 export async function conversationPage(
   db: Kysely<Tables>,
   dialect: Dialect,
-  { userId, filter, page }: PageWish,
+  { userId, filter, page }: PageQuery,
 ): Promise<readonly PagedConversation[]> {
   const { kind, valueOf } = ORDERS[page.order];
   const after = fitting(page.after, kind);
@@ -55,7 +55,7 @@ export async function conversationPage(
   });
 }
 
-export interface PageWish {
+export interface PageQuery {
   readonly userId: UserId;
   readonly filter: ConversationFilter;
   readonly page: ConversationPageRequest;
@@ -64,7 +64,7 @@ export interface PageWish {
 export async function countConversations(
   db: Kysely<Tables>,
   dialect: Dialect,
-  { userId, filter }: Pick<PageWish, 'userId' | 'filter'>,
+  { userId, filter }: Pick<PageQuery, 'userId' | 'filter'>,
 ): Promise<number> {
   const conditions = ownConditions(filterValues(userId, filter), dialect);
   const { rows } = await sql<{ readonly count: number | bigint | string }>`select count(*) as count

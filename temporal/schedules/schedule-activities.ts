@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure } from '@temporalio/activity';
 import type { RunId, UserId } from '../../core/ids.ts';
-import { runBirth, runSetting } from '../../core/run/birth.ts';
+import { runSpec, runSetting } from '../../core/run/run-spec.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { PlanStore, RecordStore } from '../../ports/record-store.ts';
 import type { ScheduleActivities } from '../../workflows/scheduled-run.ts';
@@ -39,15 +39,15 @@ export function scheduleActivities(options: ScheduleActivitiesOptions): Schedule
       const runId = newRunId(job, { now: at, random: firing.slice(0, UNIQUE_DIGITS) });
       await plans.putPlan(runId, plan);
       const to = { machine: 'run', id: runId } as const;
-      const birth = runBirth(plan, { runId, userId, setting: runSetting(options.deployment) });
-      await notices.deliver({ to, event: { type: 'runStarted', birth } });
+      const spec = runSpec(plan, { runId, userId, setting: runSetting(options.deployment) });
+      await notices.deliver({ to, event: { type: 'runStarted', spec } });
       return runId;
     },
     async awaitScheduledRun(runId) {
       const row = await records.run(runId);
       if (row?.phase === 'finished') return;
       throw ApplicationFailure.create({
-        type: 'look',
+        type: 'poll',
         message: `the run ${runId} has not finished yet`,
         nonRetryable: false,
         nextRetryDelay: LOOK_EVERY_MS,

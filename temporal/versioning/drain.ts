@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError, WorkflowNotFoundError, type WorkflowClient } from '@temporalio/client';
 import { ParleyError } from '../../core/parley-error.ts';
-import { moveOnSignal } from '../../workflows/letter.ts';
+import { moveOnSignal } from '../../workflows/envelope.ts';
 import { GRPC, grpcCode } from '../grpc-code.ts';
 import { ask } from '../server-client.ts';
 import { findBuilds, openOn, type AskedNamespace } from './builds.ts';

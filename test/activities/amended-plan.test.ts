@@ -36,8 +36,8 @@ describe('a run whose plan was amended', () => {
     await attempt(test, start(0, 'amended'));
     await attempt(test, start(1, 'amended'));
     const prompts = test.told.map(({ event }) =>
-      event.type === 'started' && 'birth' in event && 'initialMessage' in event.birth
-        ? event.birth.initialMessage?.text
+      event.type === 'started' && 'spec' in event && 'initialMessage' in event.spec
+        ? event.spec.initialMessage?.text
         : null,
     );
     expect(prompts).toEqual(['as planned', 'as amended', 'new']);

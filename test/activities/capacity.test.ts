@@ -1,7 +1,7 @@
 /** What happens when no slot is free, for a start and for a resume, under each policy. */
 import { describe, expect, it } from 'vitest';
 import { sandboxId, userId } from '../../core/ids.ts';
-import { lookForRoomMs } from '../../core/placement/line.ts';
+import { pollForRoomMs } from '../../core/placement/line.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { conversationRow, sandboxRow } from '../contract/store-rows.ts';
 import { T0 } from '../engine/movable-clock.ts';
@@ -49,7 +49,7 @@ describe('placeConversation', () => {
     expect(answer).toMatchObject({
       type: 'placed',
       sandboxId: made,
-      birth: { sandboxId: made, userId: USER, createdBy: 'placement' },
+      spec: { sandboxId: made, userId: USER, createdBy: 'placement' },
     });
     expect(await answerOf(around, PLACE)).toMatchObject({ sandboxId: made });
   });
@@ -98,7 +98,7 @@ describe.each([
     await around.world.activity.touch(other(1), T0 + 9_000);
     await around.world.activity.touch(other(2), T0 + 8_000);
     for (const _time of [1, 2])
-      expect(await attempt(around, order)).toEqual({ ...waits, lookAgainMs: lookForRoomMs(1) });
+      expect(await attempt(around, order)).toEqual({ ...waits, lookAgainMs: pollForRoomMs(1) });
     const requestId = `capacity/${order.id}/${other(2)}`;
     const event = { type: 'pauseRequested', requestId, reason: 'capacity' };
     expect(around.told).toEqual(Array(2).fill({ to: { machine: 'sandbox', id: other(2) }, event }));

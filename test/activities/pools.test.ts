@@ -51,7 +51,7 @@ describe('warmPool', () => {
     expect(answer).toMatchObject({ sandboxIds: made });
     expect(around.told[0]).toMatchObject({
       to: { machine: 'sandbox' },
-      event: { type: 'created', birth: { userId: USER, createdBy: 'placement' } },
+      event: { type: 'created', spec: { userId: USER, createdBy: 'placement' } },
     });
   });
 
@@ -83,7 +83,7 @@ describe('warmPool', () => {
     expect(await answerOf(around, placing(1))).toMatchObject({
       type: 'placed',
       sandboxId: made?.to.id,
-      birth: null,
+      spec: null,
     });
   });
 });
@@ -94,7 +94,7 @@ describe('placeConversation in a pool', () => {
     await answerOf(around, placing(1));
     await expect(attempt(around, placing(2))).rejects.toMatchObject({ code: 'pool_full' });
     await around.store.records.project([runItemRow('k1', { left: [conversationNumber(1)] })]);
-    expect(await answerOf(around, placing(2))).toMatchObject({ type: 'placed', birth: null });
+    expect(await answerOf(around, placing(2))).toMatchObject({ type: 'placed', spec: null });
   });
 
   it('says of a sandbox outside the pool that it is none of it, and says it again', async () => {

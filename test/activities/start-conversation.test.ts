@@ -42,7 +42,7 @@ describe('startConversation', () => {
     } as const;
     const around = await planned({ wait });
     await answerOf(around, ORDER);
-    expect(around.told[0]).toMatchObject({ event: { birth: { noProgressMs: 7_000 } } });
+    expect(around.told[0]).toMatchObject({ event: { spec: { noProgressMs: 7_000 } } });
   });
 
   it('tells the conversation everything but secrets, and seals those', async () => {
@@ -63,7 +63,7 @@ describe('startConversation', () => {
       event: {
         type: 'started',
         watcher: { machine: 'run', id: RUN },
-        birth: {
+        spec: {
           runId: RUN,
           key: 'one',
           repository: 'acme/tool',
@@ -169,11 +169,11 @@ describe('startConversation', () => {
     const sandboxId = '5'.repeat(32);
     const around = await planned({}, { placement: { strategy: 'ADD_TO_ANY', sandboxId } });
     await answerOf(around, ORDER);
-    expect(around.told[0]?.event).toMatchObject({ birth: { strategy: 'ADD_TO_ANY', sandboxId } });
+    expect(around.told[0]?.event).toMatchObject({ spec: { strategy: 'ADD_TO_ANY', sandboxId } });
     const plain = await planned({});
     await answerOf(plain, ORDER);
     expect(plain.told[0]?.event).toMatchObject({
-      birth: { strategy: 'NO_GROUPING', sandboxId: null, iterationsMax: 500 },
+      spec: { strategy: 'NO_GROUPING', sandboxId: null, iterationsMax: 500 },
     });
     expect(conversationId(plain.told[0]?.to.id ?? '')).toMatch(/^[0-9a-f]{32}$/);
   });

@@ -89,13 +89,13 @@ describe('a command', () => {
 it('a watch is told look by look, and goes on without trouble after one that went well', async () => {
   const failing: { error: Error | null } = { error: down };
   const { activities } = fakeActivities(clock);
-  const look: WatchActivity['look'] = () => {
+  const poll: WatchActivity['poll'] = () => {
     if (failing.error !== null) return Promise.reject(failing.error);
     return Promise.resolve({ kind: 'again', at: clock.now() + 60_000, memory: null });
   };
   const watching = {
     ...activities,
-    watchIdle: { ...activities.watchIdle, look, retry: PATIENT },
+    watchIdle: { ...activities.watchIdle, poll, retry: PATIENT },
   } as Activities;
   const told = toldActivities(watching, { troubles: store.troubles, clock }).watchIdle;
   const order = {
@@ -107,9 +107,9 @@ it('a watch is told look by look, and goes on without trouble after one that wen
     idleTimeMs: 1,
     stale: false,
   } as const;
-  await expect(told.look(order, null)).rejects.toBe(down);
+  await expect(told.poll(order, null)).rejects.toBe(down);
   await clock.move(500);
-  await expect(told.look(order, null)).rejects.toBe(down);
+  await expect(told.poll(order, null)).rejects.toBe(down);
   expect(await store.troubles.open()).toMatchObject([{ what: 'watchIdle', since: T0, tries: 2 }]);
   failing.error = null;
   await clock.move(1_000);

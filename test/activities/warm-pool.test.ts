@@ -12,7 +12,7 @@ import { activityWorld, answerOf, type ActivityWorld } from './activity-world.ts
 const MAX_AGE = 3_600_000;
 const WISH = { size: 2, maxAgeMs: MAX_AGE, spec: 'as configured' };
 const ROOM = { installationMax: 50, userMax: 50, conversationsPerSandboxMax: 20 };
-const MEMORY: WarmMemory = { booting: new Set(), isBackingOff: false, looks: true };
+const MEMORY: WarmMemory = { booting: new Set(), isBackingOff: false, polls: true };
 
 const conversation = (index: number) => conversationId(index.toString(16).padStart(32, '0'));
 
@@ -21,8 +21,8 @@ function pooled(deployment: Partial<Deployment> = {}): Promise<ActivityWorld> {
 }
 
 /** The same place after its configuration was changed. */
-function changed(around: ActivityWorld, wish: Partial<typeof WISH>): ActivityWorld {
-  const deployment = { ...around.world.deployment, warmPool: { ...WISH, ...wish } };
+function changed(around: ActivityWorld, directive: Partial<typeof WISH>): ActivityWorld {
+  const deployment = { ...around.world.deployment, warmPool: { ...WISH, ...directive } };
   return { ...around, world: { ...around.world, deployment } };
 }
 
@@ -155,7 +155,7 @@ describe('a claim', () => {
     await around.clock.moveTo(T0 + 60_000);
     const answer = await answerOf(around, place(1));
     const id = oldest?.sandboxId;
-    expect(answer).toMatchObject({ type: 'placed', sandboxId: id, birth: { sandboxId: id, bootedAt: T0 } });
+    expect(answer).toMatchObject({ type: 'placed', sandboxId: id, spec: { sandboxId: id, bootedAt: T0 } });
     expect(await answerOf(around, place(1))).toEqual(answer);
     const create = { type: 'createSandbox', id: 's#1', sandboxId: id, generation: 1, deadline: T0 } as const;
     const ordered = { ...create, sandboxId: id as SandboxId, bootedAt: T0 };

@@ -140,13 +140,13 @@ describe('refused', () => {
     const at = await scene();
     const { service } = at;
     if (pauses === true) await paused(at);
-    const wish = call(at);
-    const refused = await service.call(wish);
+    const directive = call(at);
+    const refused = await service.call(directive);
     expect([refused.status, refused.body.code]).toEqual(answer);
     expect(refused.text).not.toContain(OUTSIDE);
     const line = service.lines.find(({ status }) => status === answer[0]);
     expect(JSON.stringify(line)).not.toMatch(/pa-|outside/);
-    const isKept = wish.method !== undefined || answer[0] === 401 || answer[0] === 403;
+    const isKept = directive.method !== undefined || answer[0] === 401 || answer[0] === 403;
     if (!isKept) return;
     const entries = (await service.call({ path: '/api/v1/audit/search' })).body.items;
     const entry = entries.find(({ status }: { status: number }) => status === answer[0]);

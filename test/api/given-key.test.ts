@@ -6,7 +6,7 @@ import { userId } from '../../core/ids.ts';
 import type { ApiKeyStore } from '../../ports/api-keys.ts';
 
 describe('a given key', () => {
-  const wish = {
+  const directive = {
     userId: userId('local'),
     name: 'first',
     scope: 'admin',
@@ -24,14 +24,14 @@ describe('a given key', () => {
 
   it('is stored as its hash', async () => {
     const key = `pa-${'0123456789abcdef'.repeat(4)}`;
-    expect((await issueKey(keys as ApiKeyStore, { ...wish, key })).key).toBe(key);
+    expect((await issueKey(keys as ApiKeyStore, { ...directive, key })).key).toBe(key);
     expect(kept).toEqual([hashOfKey(key)]);
   });
 
   it.each(['', 'pa-short', `xx-${'a'.repeat(64)}`, `pa-${'a'.repeat(42)}`, `pa-${'a b'.repeat(20)}`])(
     'is refused as "%s"',
     async (key) => {
-      await expect(issueKey(keys as ApiKeyStore, { ...wish, key })).rejects.toMatchObject({
+      await expect(issueKey(keys as ApiKeyStore, { ...directive, key })).rejects.toMatchObject({
         code: 'config_invalid',
       });
     },

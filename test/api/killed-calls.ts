@@ -64,16 +64,16 @@ export class Mortal {
   }
 
   /** Resolves with what `look` found, or null when the service died first. */
-  async untilOrDead<Value>(look: () => Promise<Value | null>): Promise<Value | null> {
+  async untilOrDead<Value>(poll: () => Promise<Value | null>): Promise<Value | null> {
     const end = Date.now() + UNTIL_MS;
     for (;;) {
-      const found = await look().catch((error: unknown) => {
+      const found = await poll().catch((error: unknown) => {
         if (error instanceof TypeError) return null;
         throw error;
       });
       if (found !== null) return found;
       if (this.isDead) return null;
-      if (Date.now() > end) throw new Error(`it never came: ${look.toString()}`);
+      if (Date.now() > end) throw new Error(`it never came: ${poll.toString()}`);
       await pause();
     }
   }

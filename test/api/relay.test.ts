@@ -94,12 +94,12 @@ describe('the relay', () => {
         401,
       );
     await service.call({ method: 'POST', path: `/api/v1/sandboxes/${sandboxId}/pause` });
-    const look = async () => (await service.call({ path: `/api/v1/sandboxes?id=${sandboxId}` })).body[0];
-    await eventually(look, (row) => row.status === 'PAUSED');
+    const poll = async () => (await service.call({ path: `/api/v1/sandboxes?id=${sandboxId}` })).body[0];
+    await eventually(poll, (row) => row.status === 'PAUSED');
     const headers = { 'x-session-api-key': key };
     expect((await service.call({ path: `${base}/api/conversations`, key: null, headers })).status).toBe(401);
     await service.call({ method: 'POST', path: `/api/v1/sandboxes/${sandboxId}/resume` });
-    await eventually(look, (row) => row.status === 'RUNNING');
+    await eventually(poll, (row) => row.status === 'RUNNING');
     expect((await service.call({ path: `${base}/api/conversations`, key: null, headers })).status).toBe(401);
     expect(seen).toEqual([]);
   });

@@ -116,8 +116,15 @@ export async function openService(options: ServiceOptions = {}): Promise<Service
     await engine.stop();
   });
   const issue: Service['issue'] = async (user, { scope = 'user', expiresAt = null } = {}) => {
-    const wish = { userId: userId(user), name: user, scope, now: Date.now(), notBefore: null, expiresAt };
-    return (await issueKey(around.store.apiKeys, wish)).key;
+    const directive = {
+      userId: userId(user),
+      name: user,
+      scope,
+      now: Date.now(),
+      notBefore: null,
+      expiresAt,
+    };
+    return (await issueKey(around.store.apiKeys, directive)).key;
   };
   const ada = await issue('ada', { scope: 'admin' });
   const ben = await issue('ben');

@@ -57,14 +57,14 @@ const SANDBOX_EVENTS: Readonly<Record<string, ProbeEvent>> = {
     requestId: REQUEST,
     conversationId: STRANGER,
     explicit: true,
-    birth: null,
+    spec: null,
   }),
   'a stranger by strategy': always({
     type: 'attachRequested',
     requestId: REQUEST,
     conversationId: STRANGER,
     explicit: false,
-    birth: null,
+    spec: null,
   }),
   'a resume': always({ type: 'resumeRequested', requestId: REQUEST, conversationId: null }),
   'a resume for a conversation': ofSandbox((state) => ({

@@ -332,8 +332,7 @@ const SPECIAL: readonly ProbedScript[] = [
     ),
     probe: {
       machine: 'conversation' as const,
-      when: (state: unknown) =>
-        inPhase('placing')(state) && (state as ConversationState).birth.runId !== null,
+      when: (state: unknown) => inPhase('placing')(state) && (state as ConversationState).spec.runId !== null,
       events: said(SAID_TO_CONVERSATION, event),
     },
   })),

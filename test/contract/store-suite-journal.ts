@@ -27,7 +27,7 @@ export function journalSuite(open: OpenEmptyStore): void {
 
     it('answers other inputs with the first ones, and applies nothing', async () => {
       const { engine } = await open();
-      const inputs = [{ kind: 'letter', text: 'naïve \u0000 \ud800', at: 1.5 }, null];
+      const inputs = [{ kind: 'envelope', text: 'naïve \u0000 \ud800', at: 1.5 }, null];
       await engine.commitJournaled(entry(1, inputs), saying('one'));
       const verdict = await engine.commitJournaled(entry(1, []), saying('two'));
       expect(verdict).toEqual({ kind: 'different', inputs });

@@ -4,13 +4,13 @@
  */
 import { conversationMachine, type ConversationCommand } from '../../core/conversation/machine.ts';
 import type { AgentReport, ConversationEvent } from '../../core/conversation/message.ts';
-import type { ConversationBirth, ConversationState } from '../../core/conversation/state.ts';
+import type { ConversationSpec, ConversationState } from '../../core/conversation/state.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { SandboxSnapshot } from '../../core/machine/snapshot.ts';
 import { Life } from './life.ts';
 import { FIRST, SANDBOX, USER } from './sandbox-life.ts';
 
-export const CONVERSATION_BIRTH: ConversationBirth = {
+export const CONVERSATION_SPEC: ConversationSpec = {
   conversationId: FIRST,
   userId: USER,
   runId: null,
@@ -57,9 +57,9 @@ export const GONE = { status: 'MISSING', usable: false, transition: null, detail
 export class ConversationLife extends Life<ConversationState | null, ConversationEvent, ConversationCommand> {
   private requests = 0;
 
-  constructor(change: Partial<ConversationBirth> = {}) {
+  constructor(change: Partial<ConversationSpec> = {}) {
     super(conversationMachine, null);
-    this.send({ type: 'started', birth: { ...CONVERSATION_BIRTH, ...change }, watcher: null });
+    this.send({ type: 'started', spec: { ...CONVERSATION_SPEC, ...change }, watcher: null });
   }
 
   get its(): ConversationState {
@@ -73,7 +73,7 @@ export class ConversationLife extends Life<ConversationState | null, Conversatio
   }
 
   placed(sandboxId = SANDBOX): this {
-    return this.answer('placed', { sandboxId, birth: null });
+    return this.answer('placed', { sandboxId, spec: null });
   }
 
   attachAnswered(accepted: boolean, sandbox: Partial<SandboxSnapshot> = {}): this {
@@ -149,7 +149,7 @@ export class ConversationLife extends Life<ConversationState | null, Conversatio
   }
 }
 
-export const placing = (change: Partial<ConversationBirth> = {}) => new ConversationLife(change);
+export const placing = (change: Partial<ConversationSpec> = {}) => new ConversationLife(change);
 export const attaching = () => placing().placed();
 export const waiting = () => attaching().attachAnswered(true);
 export const preparing = () => waiting().notice(UP);

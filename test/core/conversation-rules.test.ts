@@ -9,11 +9,11 @@ import {
 import { conversationSnapshot } from '../../core/conversation/state.ts';
 import { sandboxId } from '../../core/ids.ts';
 import * as at from './conversation-life.ts';
-import { BIRTH } from './sandbox-life.ts';
+import { SPEC } from './sandbox-life.ts';
 
 const { RELEASED, PAUSING, GONE, UP } = at;
 const tells = (life: at.ConversationLife) =>
-  life.orders.flatMap((order) => (order.type === 'tell' ? [order.event.type] : []));
+  life.orders.flatMap((order) => (order.type === 'send' ? [order.event.type] : []));
 
 describe('the start (D16, D18)', () => {
   it('goes through its statuses in order', () => {
@@ -72,14 +72,11 @@ describe('the start (D16, D18)', () => {
       event: expect.objectContaining({ type: 'deleteRequested' }),
     });
     const lives = [
-      at.placing().answer('placed', { sandboxId: sandboxId('4'.repeat(32)), birth: null, leftBehind }),
+      at.placing().answer('placed', { sandboxId: sandboxId('4'.repeat(32)), spec: null, leftBehind }),
       at.placing().answer('placementRefused', refusal),
       at.placing().ask('interruptRequested').answer('placementRefused', refusal),
       at.placing().ask('deleteRequested').answer('placementRefused', refusal),
-      at
-        .placing()
-        .ask('deleteRequested')
-        .answer('placed', { sandboxId: leftBehind, birth: null, leftBehind }),
+      at.placing().ask('deleteRequested').answer('placed', { sandboxId: leftBehind, spec: null, leftBehind }),
     ];
     for (const life of lives) expect(life.orders).toContainEqual(deletion);
     expect(tells(at.placing().answer('placementRefused', { ...refusal, leftBehind: undefined }))).toEqual([]);
@@ -119,7 +116,7 @@ describe('the start (D16, D18)', () => {
   it('still lets the sandbox be born that was made for a start given up meanwhile', () => {
     const life = at.placing().ask('interruptRequested');
     expect(life.its).toMatchObject({ phase: 'startFailed', startTask: 'ERROR' });
-    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual([
+    expect(tells(life.answer('placed', { sandboxId: SPEC.sandboxId, spec: SPEC }))).toEqual([
       'attachRequested',
     ]);
   });
@@ -279,7 +276,7 @@ describe('deletion (D11)', () => {
   it('first hears where it was placed, so that the sandbox made for it is born and told', () => {
     const life = at.placing().ask('deleteRequested');
     expect(life.types()).toEqual(['project']);
-    expect(tells(life.answer('placed', { sandboxId: BIRTH.sandboxId, birth: BIRTH }))).toEqual([
+    expect(tells(life.answer('placed', { sandboxId: SPEC.sandboxId, spec: SPEC }))).toEqual([
       'attachRequested',
     ]);
     expect(life.attachAnswered(true).types()).toContain('removeConversation');

@@ -82,8 +82,8 @@ const next = (state: ConversationState, change: Parameters<typeof at.snapshot>[0
 const EVENTS: {
   [Type in ConversationEventType]: (state: ConversationState) => Extract<ConversationEvent, { type: Type }>;
 } = {
-  started: () => ({ type: 'started', birth: at.CONVERSATION_BIRTH, watcher: null }),
-  placed: (state) => ({ type: 'placed', ...awaited(state), sandboxId: SANDBOX, birth: null }),
+  started: () => ({ type: 'started', spec: at.CONVERSATION_SPEC, watcher: null }),
+  placed: (state) => ({ type: 'placed', ...awaited(state), sandboxId: SANDBOX, spec: null }),
   placementRefused: (state) => ({
     type: 'placementRefused',
     ...awaited(state),

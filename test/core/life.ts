@@ -14,9 +14,9 @@ export class Life<State, Event, Command extends { readonly type: string; readonl
   orders: readonly Command[] = [];
   private readonly machine: Machine<State, Event, Command>;
 
-  constructor(machine: Machine<State, Event, Command>, born: State) {
+  constructor(machine: Machine<State, Event, Command>, created: State) {
     this.machine = machine;
-    this.state = born;
+    this.state = created;
   }
 
   /** One event, `afterMs` later than the one before. */

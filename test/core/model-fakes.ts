@@ -4,7 +4,7 @@
  */
 import type { Command, MachineEvent } from '../../core/machine/command.ts';
 import type { AgentReport } from '../../core/conversation/message.ts';
-import type { ConversationBirth, QueuedItem } from '../../core/conversation/state.ts';
+import type { ConversationSpec, QueuedItem } from '../../core/conversation/state.ts';
 import {
   conversationId,
   sandboxId,
@@ -17,9 +17,9 @@ import { place } from '../../core/placement/place.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
 import { isNewer } from '../../core/machine/snapshot.ts';
 import { HOUR_MS } from '../../core/time.ts';
-import { CONVERSATION_BIRTH } from './conversation-life.ts';
+import { CONVERSATION_SPEC } from './conversation-life.ts';
 import type { ModelWorld } from './model-world.ts';
-import { BIRTH, IDLE_MS, USER } from './sandbox-life.ts';
+import { SPEC, IDLE_MS, USER } from './sandbox-life.ts';
 import { SUMMARY } from './run-life.ts';
 
 interface Agent {
@@ -54,10 +54,10 @@ export class ModelFakes {
     world.onCommand = (command, sender) => this.carryOut(command, sender);
   }
 
-  birth(number: number, change: Partial<ConversationBirth>): ConversationBirth {
+  spec(number: number, change: Partial<ConversationSpec>): ConversationSpec {
     const id = conversationId(String(number).padStart(32, 'a'));
     const initialMessage = { messageId: `first-${number}`, text: 't', run: true };
-    return { ...CONVERSATION_BIRTH, conversationId: id, initialMessage, ...change };
+    return { ...CONVERSATION_SPEC, conversationId: id, initialMessage, ...change };
   }
 
   newSandbox(): SandboxId {
@@ -151,14 +151,14 @@ export class ModelFakes {
     switch (command.type) {
       case 'startConversation': {
         const number = 1_000 + command.index * 100 + command.attempt;
-        const birth = this.birth(number, { itemIndex: command.index, strategy: 'NO_GROUPING' });
-        const address = { machine: 'conversation', id: birth.conversationId } as const;
+        const spec = this.spec(number, { itemIndex: command.index, strategy: 'NO_GROUPING' });
+        const address = { machine: 'conversation', id: spec.conversationId } as const;
         const watcher = addressOfCommand(command.id);
-        this.world.post(address, { type: 'started', birth, watcher });
+        this.world.post(address, { type: 'started', spec, watcher });
         return answer({
           type: 'conversationStarted',
           index: command.index,
-          conversationId: birth.conversationId,
+          conversationId: spec.conversationId,
         });
       }
       case 'verifyItem':
@@ -207,7 +207,7 @@ export class ModelFakes {
 
   /** Looks when idleness could be reached; sometimes it finds the runtime dead or gone instead. */
   private watchIdle(command: Order<'watchIdle'>, answer: (event: object | null) => void): void {
-    const look = (): void => {
+    const poll = (): void => {
       if (this.world.cancelled.has(command.id)) return;
       if (this.world.random() < this.world.faults.failures / 4) {
         this.up.delete(command.sandboxId);
@@ -218,9 +218,9 @@ export class ModelFakes {
       const last = Math.max(command.since, this.lastActivity(command.sandboxId));
       if (this.world.now - last >= IDLE_MS)
         return answer({ type: 'idleReached', lastActivityAt: last, lookedAt: this.world.now });
-      this.world.after(last + IDLE_MS - this.world.now, look);
+      this.world.after(last + IDLE_MS - this.world.now, poll);
     };
-    look();
+    poll();
   }
 
   private lastActivity(id: SandboxId): number {
@@ -257,7 +257,7 @@ export class ModelFakes {
     const isNew = placement.kind === 'new';
     const chosen = isNew ? this.newSandbox() : placement.sandboxId;
     this.attached.set(id, chosen);
-    return { type: 'placed', sandboxId: chosen, birth: isNew ? { ...BIRTH, sandboxId: chosen } : null };
+    return { type: 'placed', sandboxId: chosen, spec: isNew ? { ...SPEC, sandboxId: chosen } : null };
   }
 
   private remove({ conversationId: id }: Order<'removeConversation'>): object {
@@ -319,13 +319,13 @@ export class ModelFakes {
 
   /** Ends when the agent rests; an agent whose runtime went away tells nothing more. */
   private watchAgent(command: Order<'watchAgent'>, answer: (event: object | null) => void): void {
-    const look = (): void => {
+    const poll = (): void => {
       if (this.world.cancelled.has(command.id) || !this.isUp(command)) return;
       const agent = this.current(command.conversationId);
-      if (agent?.status === 'RUNNING') return this.world.after(agent.finishAt - this.world.now, look);
+      if (agent?.status === 'RUNNING') return this.world.after(agent.finishAt - this.world.now, poll);
       answer({ type: 'agentReported', report: this.report(command) });
     };
-    look();
+    poll();
   }
 
   private report(command: {

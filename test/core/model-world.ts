@@ -105,7 +105,7 @@ export class ModelWorld {
   }
 
   private take(sender: EntityAddress, command: Command): void {
-    if (command.type === 'tell') return this.post(command.to, command.event as MachineEvent);
+    if (command.type === 'send') return this.post(command.to, command.event as MachineEvent);
     if (command.type === 'cancelCommand') {
       this.cancelled.add(command.commandId);
       this.out.delete(command.commandId);

@@ -14,7 +14,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import { ModelFakes, statesOf } from './model-fakes.ts';
 import { ModelWorld } from './model-world.ts';
 import { RULES } from './run-life.ts';
-import { BIRTH } from './sandbox-life.ts';
+import { SPEC } from './sandbox-life.ts';
 
 /** The specification's table of statuses; ERROR from PAUSED only while agents wait with the runtime up. */
 const ALLOWED: Readonly<Record<SandboxStatus, readonly SandboxStatus[]>> = {
@@ -89,9 +89,9 @@ class Model {
       { machine: 'run', id: 'r' },
       {
         type: 'runStarted',
-        birth: {
+        spec: {
           runId: runId('r'),
-          userId: BIRTH.userId,
+          userId: SPEC.userId,
           name: 'n',
           planHash: 'h',
           rules: {
@@ -118,7 +118,7 @@ class Model {
       const id = this.fakes.newSandbox();
       return this.world.post(
         { machine: 'sandbox', id },
-        { type: 'created', birth: { ...BIRTH, sandboxId: id, createdBy: 'api' } },
+        { type: 'created', spec: { ...SPEC, sandboxId: id, createdBy: 'api' } },
       );
     }
     if (action === 'cancelRun') return this.world.post(run, { type: 'cancelRequested', requestId });
@@ -146,14 +146,14 @@ class Model {
   }
 
   private start(strategy: Step['strategy'], sandboxId: SandboxState['sandboxId'] | null): void {
-    const birth = this.fakes.birth(this.count, { strategy, sandboxId });
+    const spec = this.fakes.spec(this.count, { strategy, sandboxId });
     // The edge makes its first contact in one transaction: nothing else reaches a conversation before it.
     this.world.deliver(
-      { machine: 'conversation', id: birth.conversationId },
-      { type: 'started', birth, watcher: null },
+      { machine: 'conversation', id: spec.conversationId },
+      { type: 'started', spec, watcher: null },
     );
-    this.started.push(birth.conversationId);
-    this.accepted.set(`first-${this.count}`, birth.conversationId);
+    this.started.push(spec.conversationId);
+    this.accepted.set(`first-${this.count}`, spec.conversationId);
   }
 
   private watch({ machine, id }: EntityAddress, before: unknown, after: unknown): void {
@@ -203,9 +203,9 @@ class Model {
   }
 
   private checkConversation(conversation: ConversationState, sandboxes: readonly SandboxState[]): void {
-    const { phase, queue, startTask, sandbox, birth } = conversation;
+    const { phase, queue, startTask, sandbox, spec } = conversation;
     if (phase === 'deleted') return;
-    const problem = (text: string) => this.problems.push(`conversation ${birth.conversationId}: ${text}`);
+    const problem = (text: string) => this.problems.push(`conversation ${spec.conversationId}: ${text}`);
     if (queue.length > 0) problem(`${queue.length} queued in ${phase}`);
     if (startTask !== 'READY' && startTask !== 'ERROR') problem(`start task ${startTask}`);
     const own = sandboxes.find(({ sandboxId }) => sandboxId === sandbox?.sandboxId);
@@ -226,7 +226,7 @@ class Model {
   private isDeleted(id: ConversationId): boolean {
     const states = statesOf<ConversationState>(this.world, 'conversation');
     return states.some(
-      ({ birth, phase }) => birth.conversationId === conversationId(id) && phase === 'deleted',
+      ({ spec, phase }) => spec.conversationId === conversationId(id) && phase === 'deleted',
     );
   }
 }

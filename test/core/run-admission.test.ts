@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunItemSpec } from '../../core/run/state.ts';
 import { unsuccessfulOf } from '../../core/machine/projection.ts';
-import { hasEndedForGood, standingOf } from '../../core/run/standing.ts';
+import { hasEndedForGood, itemsByPhase } from '../../core/run/items-by-phase.ts';
 import * as at from './run-life.ts';
 
 const phases = (life: at.RunLife): string =>
@@ -53,7 +53,7 @@ describe('stages', () => {
       attempt: 0,
       ending: { failureClass: null, detail: 'it is for a failure of "plan", which succeeded' },
     });
-    expect(unsuccessfulOf({ total: 4, ended: standingOf(ends(good, 3).its).ended })).toBe(0);
+    expect(unsuccessfulOf({ total: 4, ended: itemsByPhase(ends(good, 3).its).ended })).toBe(0);
     expect(hasEndedForGood({ ...good.its, phase: 'finished' })).toBe(true);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
 import { planChanges } from '../../core/run/amend/plan-changes.ts';
 import type { RunItemSpec } from '../../core/run/state.ts';
-import { standingOfAll } from '../../core/run/standing.ts';
+import { allItemsByPhase } from '../../core/run/items-by-phase.ts';
 import { item, plan } from '../conformance/script-parts.ts';
 import * as at from './run-life.ts';
 
@@ -79,7 +79,7 @@ describe('a run that takes up a changed plan', () => {
     expect(life.item(1).ending?.detail).toContain('its rows are known');
     amend(life, { added: [{}], planHash: 'h3', basePlanHash: 'h2' });
     expect(phases(life)).toBe('starting not_needed starting starting');
-    expect(standingOfAll(life.its.items)).toEqual(life.its.standing);
+    expect(allItemsByPhase(life.its.items)).toEqual(life.its.byPhase);
   });
 
   it('replaces also where no row is there for it, under the plan it has', () => {
@@ -145,8 +145,8 @@ describe('a run that takes up a changed plan', () => {
       added: [{ priority: 5 }, {}],
       retired: [2],
     });
-    expect(life.its.standing).toEqual(standingOfAll(life.its.items));
-    expect(life.its.standing?.waiting).toEqual([3, 4]);
+    expect(life.its.byPhase).toEqual(allItemsByPhase(life.its.items));
+    expect(life.its.byPhase?.waiting).toEqual([3, 4]);
   });
 
   it('does so once for a plan, and not at all for one that was compared with another', () => {
@@ -181,7 +181,7 @@ describe('a run in shards that takes up a changed plan', () => {
     ready(ready(new at.RunLife({ shardItems: 2, concurrency: 9 }, [{}, {}, {}]), 0, 2), 1, 1);
   const toShards = (life: at.RunLife) =>
     life.orders.flatMap((order) =>
-      order.type === 'tell' && order.to.machine === 'shard' ? [{ to: order.to.id, ...order.event }] : [],
+      order.type === 'send' && order.to.machine === 'shard' ? [{ to: order.to.id, ...order.event }] : [],
     );
 
   it('tells the shard with room and the new ones of all their items, and no wish before they have them', () => {
@@ -191,21 +191,26 @@ describe('a run in shards that takes up a changed plan', () => {
       {
         to: 'r.1',
         type: 'shardStarted',
-        birth: { slice: { number: 1, from: 2 }, items: [{ key: 'k2' }, { key: 'new0' }] },
+        spec: { slice: { number: 1, from: 2 }, items: [{ key: 'k2' }, { key: 'new0' }] },
       },
-      { to: 'r.2', type: 'shardStarted', birth: { slice: { number: 2, from: 4 }, items: [{ key: 'new1' }] } },
+      { to: 'r.2', type: 'shardStarted', spec: { slice: { number: 2, from: 4 }, items: [{ key: 'new1' }] } },
     ]);
     expect(phases(life)).toBe('starting starting starting starting starting');
-    const wish = { type: 'itemsWished', wishes: [{ index: 4, spec: { hasVerify: true, plan: 'h2' } }] };
-    expect(toShards(ready(life, 2, 1))).toMatchObject([{ to: 'r.2', ...wish }]);
+    const directive = {
+      type: 'itemsDirected',
+      directives: [{ index: 4, spec: { hasVerify: true, plan: 'h2' } }],
+    };
+    expect(toShards(ready(life, 2, 1))).toMatchObject([{ to: 'r.2', ...directive }]);
   });
 
   it('waits for the shard as it is now: what it said of the time before does not count', () => {
     const life = amend(sharded(), { added: [{}] });
     expect(toShards(ready(life, 1, 1))).toEqual([]);
     expect(life.its.shards).toEqual([true, false]);
-    const wishes = [{ index: 2 }, { index: 3, attempt: 1, phase: 'starting', spec: { plan: 'h2' } }];
-    expect(toShards(ready(life, 1, 2))).toMatchObject([{ to: 'r.1', type: 'itemsWished', wishes }]);
+    const directives = [{ index: 2 }, { index: 3, attempt: 1, phase: 'starting', spec: { plan: 'h2' } }];
+    expect(toShards(ready(life, 1, 2))).toMatchObject([
+      { to: 'r.1', type: 'itemsDirected', wishes: directives },
+    ]);
     expect(toShards(ready(life, 1, 2))).toEqual([]);
   });
 
@@ -234,7 +239,7 @@ describe('a run in shards that takes up a changed plan', () => {
       isUncollected: false,
     });
     expect(toShards(life)).toMatchObject([
-      { to: 'r.1', wishes: [{ index: 1, attempt: 1, spec: { hasVerify: true, plan: 'h2' } }] },
+      { to: 'r.1', directives: [{ index: 1, attempt: 1, spec: { hasVerify: true, plan: 'h2' } }] },
     ]);
   });
 
@@ -243,7 +248,7 @@ describe('a run in shards that takes up a changed plan', () => {
     ready(ready(life, 0, 1), 1, 1);
     amend(life, { retired: [1] });
     expect(toShards(life)).toMatchObject([
-      { to: 'r.1', wishes: [{ index: 1, phase: 'ended', ending: { outcome: 'cancelled' } }] },
+      { to: 'r.1', directives: [{ index: 1, phase: 'ended', ending: { outcome: 'cancelled' } }] },
     ]);
   });
 });

@@ -35,7 +35,7 @@ const ends = (life: RunLife, index: number, sandbox: SandboxId) =>
     .collected(5, index);
 const cleanUps = (life: RunLife) => life.orders.filter((order) => order.type === 'cleanUpSandbox');
 const offered = (life: RunLife) =>
-  life.orders.filter((order) => order.type === 'tell' && order.event.type === 'roomOffered').length;
+  life.orders.filter((order) => order.type === 'send' && order.event.type === 'roomOffered').length;
 
 describe('admission', () => {
   it('begins no more than could have a place, and says so', () => {

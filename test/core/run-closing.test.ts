@@ -32,7 +32,7 @@ describe('the last steps of a run', () => {
     expect(said(life)).toEqual(['finally_failed notify 1: r']);
     expect(life.its.phase).toBe('closing');
     failed(life);
-    expect(life.its).toMatchObject({ phase: 'finished', standing: { ended: { succeeded: 1 } } });
+    expect(life.its).toMatchObject({ phase: 'finished', byPhase: { ended: { succeeded: 1 } } });
   });
 
   it('have a time each: what was not answered in it is taken back, and the next begins', () => {
@@ -83,7 +83,7 @@ describe('the last steps of a run', () => {
       life.send({ type: 'attemptEnded', ...attempt, ...left, isUncollected: false });
       answer(life, { type: 'runReported' });
       expect(life.its.phase).toBe('finished');
-      return life.orders.flatMap((order) => (order.type === 'tell' ? [order.event] : []));
+      return life.orders.flatMap((order) => (order.type === 'send' ? [order.event] : []));
     };
     expect(rest(true)).toEqual([{ type: 'shardClosed', ...how }]);
     // A run of an older build gives no order more than it did: its ids would be others.

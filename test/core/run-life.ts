@@ -53,7 +53,7 @@ export class RunLife extends Life<RunState | null, RunEvent, RunCommand> {
     const specs = items.map((item, index) => ({ ...ITEM, key: `k${index}`, ...item }));
     this.send({
       type: 'runStarted',
-      birth: {
+      spec: {
         runId: runId('r'),
         userId: USER,
         name: 'n',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { wholeState, type SplitState } from '../../core/machine/machine.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunEvent } from '../../core/run/message.ts';
-import { standingOf } from '../../core/run/standing.ts';
+import { itemsByPhase } from '../../core/run/items-by-phase.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { randomPlan } from '../../simulator/campaign/random-plan.ts';
@@ -54,8 +54,8 @@ describe('a run in parts', () => {
     const steps = stepsOf(seed);
     expect(steps.length).toBeGreaterThan(3);
     for (const { at, event, before, after, commands } of steps) {
-      expect(asJson({ ...restored(after), standing: standingOf(after) })).toEqual(asJson(after));
-      expect(restored(after).standing).toEqual(standingOf(after));
+      expect(asJson({ ...restored(after), byPhase: itemsByPhase(after) })).toEqual(asJson(after));
+      expect(restored(after).byPhase).toEqual(itemsByPhase(after));
       if (before === null) continue;
       const again = restored(before);
       expect(runMachine.deadline(again)).toBe(runMachine.deadline(before));

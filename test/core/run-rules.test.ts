@@ -8,7 +8,7 @@ const retry = [
   { on: ['agent_error', 'stuck'], attempts: 2, initialMs: 1_000, factor: 2, maxMs: 1_500 },
 ] as const;
 const tells = (life: at.RunLife) =>
-  life.orders.flatMap((order) => (order.type === 'tell' ? [order.event.type] : []));
+  life.orders.flatMap((order) => (order.type === 'send' ? [order.event.type] : []));
 const cleanUps = (life: at.RunLife) =>
   life.orders.flatMap((order) => (order.type === 'cleanUpSandbox' ? [order.how] : []));
 const fail = (life: at.RunLife) => life.works().rests('ERROR').collected();

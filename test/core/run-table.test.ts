@@ -137,7 +137,7 @@ function noticed(state: RunState, change: Partial<Noticed['conversation']>): Not
 const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, { type: Type }> } = {
   runStarted: (state) => ({
     type: 'runStarted',
-    birth: {
+    spec: {
       runId: state.runId,
       userId: state.userId,
       name: 'n',

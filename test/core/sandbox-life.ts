@@ -15,7 +15,7 @@ export const SECOND = conversationId('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2');
 export const USER = userId('u');
 export const IDLE_MS = 1_200_000;
 export const DELETION_MS = 864_000_000;
-export const BIRTH = {
+export const SPEC = {
   sandboxId: SANDBOX,
   userId: USER,
   createdBy: 'placement',
@@ -30,9 +30,9 @@ type Short<Type extends SandboxEvent['type']> = Omit<
 export class SandboxLife extends Life<SandboxState | null, SandboxEvent, SandboxCommand> {
   private requests = 0;
 
-  constructor(birth: typeof BIRTH | Extract<SandboxEvent, { type: 'created' }>['birth'] = BIRTH) {
+  constructor(spec: typeof SPEC | Extract<SandboxEvent, { type: 'created' }>['spec'] = SPEC) {
     super(sandboxMachine, null);
-    this.send({ type: 'created', birth });
+    this.send({ type: 'created', spec });
   }
 
   get its(): SandboxState {
@@ -52,7 +52,7 @@ export class SandboxLife extends Life<SandboxState | null, SandboxEvent, Sandbox
       requestId: this.request(),
       conversationId: id,
       explicit,
-      birth: null,
+      spec: null,
     });
   }
 

@@ -7,8 +7,8 @@ import * as at from './sandbox-life.ts';
 
 const { FIRST, SECOND } = at;
 const told = (life: at.SandboxLife, type: string) =>
-  life.orders.flatMap((order) => (order.type === 'tell' && order.event.type === type ? [order.event] : []));
-const long = (life: at.SandboxLife) => life.types().filter((type) => type !== 'project' && type !== 'tell');
+  life.orders.flatMap((order) => (order.type === 'send' && order.event.type === type ? [order.event] : []));
+const long = (life: at.SandboxLife) => life.types().filter((type) => type !== 'project' && type !== 'send');
 
 describe('agent pauses (D6)', () => {
   it('shows a shared sandbox as PAUSED while one agent waits and none works', () => {
@@ -67,7 +67,7 @@ describe('limits (D10)', () => {
 
   it('counts the session of one from the warm pool from its boot, and the next one from its resume', () => {
     const warm = (earlierMs: number) => {
-      const life = new at.SandboxLife({ ...at.BIRTH, bootedAt: 0 });
+      const life = new at.SandboxLife({ ...at.SPEC, bootedAt: 0 });
       const bootedAt = life.now - earlierMs;
       return { life: life.answer('sandboxReady', { bootedAt }), bootedAt };
     };
@@ -85,7 +85,7 @@ describe('limits (D10)', () => {
 
   it('tells the start of one from the warm pool since when it is up, and that of a new one nothing', () => {
     const created = (life: at.SandboxLife) => life.orders.filter(({ type }) => type === 'createSandbox');
-    expect(created(new at.SandboxLife({ ...at.BIRTH, bootedAt: 7 }))).toMatchObject([{ bootedAt: 7 }]);
+    expect(created(new at.SandboxLife({ ...at.SPEC, bootedAt: 7 }))).toMatchObject([{ bootedAt: 7 }]);
     const [cold] = created(new at.SandboxLife());
     expect(cold).not.toHaveProperty('bootedAt');
   });

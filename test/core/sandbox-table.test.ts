@@ -45,11 +45,11 @@ const LIVES: Readonly<Record<string, () => at.SandboxLife>> = {
 
 const awaited = (state: SandboxState) => ({ commandId: state.awaiting ?? 'none' });
 const watched = (state: SandboxState) => ({ commandId: state.watch ?? 'none' });
-const attach = { type: 'attachRequested', requestId: 'x', conversationId: at.SECOND, birth: null } as const;
+const attach = { type: 'attachRequested', requestId: 'x', conversationId: at.SECOND, spec: null } as const;
 
 const EVENTS: { [Type in SandboxEventType]: (state: SandboxState) => Extract<SandboxEvent, { type: Type }> } =
   {
-    created: () => ({ type: 'created', birth: at.BIRTH }),
+    created: () => ({ type: 'created', spec: at.SPEC }),
     sandboxReady: (state) => ({ type: 'sandboxReady', ...awaited(state) }),
     sandboxFailed: (state) => ({ type: 'sandboxFailed', ...awaited(state), reason: 'r' }),
     sandboxStopped: (state) => ({ type: 'sandboxStopped', ...awaited(state) }),

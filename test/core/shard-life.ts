@@ -6,7 +6,7 @@ import { runId } from '../../core/ids.ts';
 import type { RunRules } from '../../core/run/rules.ts';
 import type { RunItem, RunItemSpec, RunState } from '../../core/run/state.ts';
 import { shardMachine, type ShardCommand } from '../../core/shard/machine.ts';
-import type { ItemWish, ShardEvent } from '../../core/shard/message.ts';
+import type { ShardDirective, ShardEvent } from '../../core/shard/message.ts';
 import type { ConversationSnapshot } from '../../core/machine/snapshot.ts';
 import { Life } from './life.ts';
 import { conversationOf, ITEM, RULES } from './run-life.ts';
@@ -22,10 +22,10 @@ export class ShardLife extends Life<RunState | null, ShardEvent, ShardCommand> {
   constructor(rules: Partial<RunRules> = {}, item: Partial<RunItemSpec> = {}) {
     super(shardMachine, null);
     const slice = { number: 1, from: INDEX };
-    const birth = { runId: runId('r'), userId: USER, name: 'n', planHash: 'h', slice };
+    const spec = { runId: runId('r'), userId: USER, name: 'n', planHash: 'h', slice };
     this.send({
       type: 'shardStarted',
-      birth: { ...birth, rules: { ...RULES, ...rules, shardItems: INDEX }, items: [{ ...ITEM, ...item }] },
+      spec: { ...spec, rules: { ...RULES, ...rules, shardItems: INDEX }, items: [{ ...ITEM, ...item }] },
     });
   }
 
@@ -40,13 +40,13 @@ export class ShardLife extends Life<RunState | null, ShardEvent, ShardCommand> {
     return item;
   }
 
-  wish(change: Partial<ItemWish> = {}): this {
+  directive(change: Partial<ShardDirective> = {}): this {
     this.revision += 1;
-    return this.send({ type: 'itemsWished', wishes: [wishOf(this.its, this.revision, change)] });
+    return this.send({ type: 'itemsDirected', directives: [wishOf(this.its, this.revision, change)] });
   }
 
   begins(): this {
-    return this.wish({ attempt: this.item.attempt + 1 });
+    return this.directive({ attempt: this.item.attempt + 1 });
   }
 
   started(): this {
@@ -79,7 +79,11 @@ export class ShardLife extends Life<RunState | null, ShardEvent, ShardCommand> {
   }
 }
 
-export function wishOf(state: RunState, revision: number, change: Partial<ItemWish> = {}): ItemWish {
+export function wishOf(
+  state: RunState,
+  revision: number,
+  change: Partial<ShardDirective> = {},
+): ShardDirective {
   const [item] = state.items;
   return {
     index: INDEX,

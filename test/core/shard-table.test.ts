@@ -18,7 +18,7 @@ const LIVES: Readonly<Record<string, () => ShardLife>> = {
   'running (starts)': () => new ShardLife().begins(),
   'running (works)': () => new ShardLife().works(),
   'running (works until a deadline)': () => new ShardLife({ wait: deadline }).works(),
-  'running (told to stop)': () => new ShardLife().works().wish({ isStopped: true, ending: CANCELLED }),
+  'running (told to stop)': () => new ShardLife().works().directive({ isStopped: true, ending: CANCELLED }),
   'running (verifies)': () => new ShardLife({}, { hasVerify: true }).works().rests('FINISHED'),
   'running (collects)': () => new ShardLife().works().rests('FINISHED'),
   'running (waits after a try)': () => new ShardLife({ retry }).works().rests('ERROR').collected(),
@@ -35,11 +35,11 @@ const EVENTS: {
 } = {
   shardStarted: (state) => ({
     type: 'shardStarted',
-    birth: { ...state, slice: { number: 1, from: INDEX }, items: [] },
+    spec: { ...state, slice: { number: 1, from: INDEX }, items: [] },
   }),
-  itemsWished: (state) => ({
-    type: 'itemsWished',
-    wishes: [wishOf(state, 1_000, { attempt: (state.items[0]?.attempt ?? 0) + 1 })],
+  itemsDirected: (state) => ({
+    type: 'itemsDirected',
+    directives: [wishOf(state, 1_000, { attempt: (state.items[0]?.attempt ?? 0) + 1 })],
   }),
   shardClosed: () => ({ type: 'shardClosed' }),
   conversationStarted: (state) => ({
@@ -71,15 +71,15 @@ walkTable({
   more: (state) => [
     shown('with more items', {
       type: 'shardStarted',
-      birth: { ...state, slice: { number: 1, from: INDEX }, items: [ITEM, { ...ITEM, key: 'k1' }] },
+      spec: { ...state, slice: { number: 1, from: INDEX }, items: [ITEM, { ...ITEM, key: 'k1' }] },
     }),
     shown('to stop', {
-      type: 'itemsWished',
-      wishes: [wishOf(state, 1_000, { isStopped: true, ending: CANCELLED })],
+      type: 'itemsDirected',
+      directives: [wishOf(state, 1_000, { isStopped: true, ending: CANCELLED })],
     }),
     shown('to begin and stop', {
-      type: 'itemsWished',
-      wishes: [
+      type: 'itemsDirected',
+      directives: [
         wishOf(state, 1_000, {
           attempt: (state.items[0]?.attempt ?? 0) + 1,
           isStopped: true,
@@ -88,10 +88,10 @@ walkTable({
       ],
     }),
     shown('to end', {
-      type: 'itemsWished',
-      wishes: [wishOf(state, 1_000, { phase: 'ended', ending: CANCELLED })],
+      type: 'itemsDirected',
+      directives: [wishOf(state, 1_000, { phase: 'ended', ending: CANCELLED })],
     }),
-    shown('an older one', { type: 'itemsWished', wishes: [wishOf(state, 0, { attempt: 9 })] }),
+    shown('an older one', { type: 'itemsDirected', directives: [wishOf(state, 0, { attempt: 9 })] }),
     shown('sandbox gone', noticed(state, { sandboxStatus: 'MISSING', settled: true })),
     shown('rate limit', noticed(state, { executionStatus: 'PAUSED', pauseReason: 'rate_limit' })),
   ],
@@ -100,7 +100,7 @@ walkTable({
 describe('a shard and its run', () => {
   const told = (life: ShardLife) =>
     life.orders.flatMap((command) =>
-      command.type === 'tell' && command.to.machine === 'run' ? [command.event] : [],
+      command.type === 'send' && command.to.machine === 'run' ? [command.event] : [],
     );
 
   it('says that it is there before it is told anything', () => {
@@ -131,30 +131,30 @@ describe('a shard and its run', () => {
 
   it('takes up the items that it has not, in whatever order it hears of them, and says how many it has', () => {
     const life = new ShardLife().works();
-    const birth = (count: number) =>
+    const spec = (count: number) =>
       ({
         type: 'shardStarted',
-        birth: {
+        spec: {
           ...life.its,
           slice: { number: 1, from: INDEX },
           items: Array.from({ length: count }, (_, index) => ({ ...ITEM, key: `k${index}` })),
         },
       }) as const;
     const before = life.item;
-    expect(told(life.send(birth(3)))).toEqual([{ type: 'shardReady', number: 1, items: 3 }]);
+    expect(told(life.send(spec(3)))).toEqual([{ type: 'shardReady', number: 1, items: 3 }]);
     expect(life.its.items.map(({ key, phase }) => [key, phase])).toEqual([
       ['k0', 'working'],
       ['k1', 'waiting'],
       ['k2', 'waiting'],
     ]);
     expect(life.item).toBe(before);
-    expect(told(life.send(birth(2)))).toEqual([{ type: 'shardReady', number: 1, items: 3 }]);
+    expect(told(life.send(spec(2)))).toEqual([{ type: 'shardReady', number: 1, items: 3 }]);
     expect(life.its.items).toHaveLength(3);
   });
 
   it('goes by what the wish says of the attempt', () => {
     const life = new ShardLife();
-    life.wish({ attempt: 1, spec: { hasVerify: true, workingMs: 5, plan: 'h2' } });
+    life.directive({ attempt: 1, spec: { hasVerify: true, workingMs: 5, plan: 'h2' } });
     expect(life.item).toMatchObject({ hasVerify: true, workingMs: 5, plan: 'h2', phase: 'starting' });
     expect(life.orders.find(({ type }) => type === 'startConversation')).toMatchObject({ plan: 'h2' });
   });
@@ -171,13 +171,13 @@ describe('a shard and its run', () => {
     const life = new ShardLife().works();
     expect(life.send(closed).its.phase).toBe('running');
     life.rests('ERROR').collected().send(closed);
-    const looked = () => [shardMachine.rests?.(life.its), shardMachine.done(life.its)];
-    expect(looked()).toEqual([true, false]);
-    expect(life.wish({ phase: 'waiting' }).its.phase).toBe('finished');
+    const polled = () => [shardMachine.rests?.(life.its), shardMachine.done(life.its)];
+    expect(polled()).toEqual([true, false]);
+    expect(life.directive({ phase: 'waiting' }).its.phase).toBe('finished');
     expect(life.begins().its.phase).toBe('running');
-    expect(looked()).toEqual([false, false]);
+    expect(polled()).toEqual([false, false]);
     life.started().notice().rests('FINISHED').collected().send({ type: 'shardClosed' });
-    expect(looked()).toEqual([true, true]);
+    expect(polled()).toEqual([true, true]);
     const ended = life.its;
     expect(life.begins().its).toBe(ended);
     expect(life.notice({ sandboxStatus: 'MISSING' }).its).toBe(ended);

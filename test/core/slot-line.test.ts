@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { userId, type UserId } from '../../core/ids.ts';
 import {
   describeWait,
-  lookForRoomMs,
+  pollForRoomMs,
   positionOf,
   positionsOf,
   turnsOf,
@@ -122,7 +122,7 @@ describe('positions in the line', () => {
   });
 
   it('look for room soon in front, and seldom far behind', () => {
-    expect([1, 2, 1_000].map(lookForRoomMs)).toEqual([1_000, 2_000, 30_000]);
+    expect([1, 2, 1_000].map(pollForRoomMs)).toEqual([1_000, 2_000, 30_000]);
   });
 });
 

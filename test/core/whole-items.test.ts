@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unsuccessfulOf } from '../../core/machine/projection.ts';
-import { bornRun } from '../../core/run/born.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { initRun } from '../../core/run/init.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
 import { runRow } from '../../core/run/items/rows.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { countForgiven, wholeItems, type Copy } from '../../core/run/items/whole-items.ts';
@@ -18,8 +18,8 @@ const WORDS: Readonly<Record<string, Outcome | null>> = {
   c: 'check_failed',
   '.': null,
 };
-const copies = (rule: Rule, letters: string, key = 'a/1'): Copy[] =>
-  [...letters].map((letter) => ({ whole: { key, rule }, outcome: WORDS[letter] ?? null }));
+const copies = (rule: Rule, envelopes: string, key = 'a/1'): Copy[] =>
+  [...envelopes].map((envelope) => ({ whole: { key, rule }, outcome: WORDS[envelope] ?? null }));
 
 describe('an item as a whole', () => {
   it.each<[Rule, string, string]>([
@@ -34,19 +34,19 @@ describe('an item as a whole', () => {
     ['majority', 'sf', 'unsuccessful'],
     ['majority', 'ssff', 'unsuccessful'],
     ['majority', 's', 'succeeded'],
-  ])('by %s of %s is %s', (rule, letters, verdict) => {
-    expect(wholeItems(copies(rule, letters))).toMatchObject([
-      { key: 'a/1', copies: letters.length, verdict },
+  ])('by %s of %s is %s', (rule, envelopes, verdict) => {
+    expect(wholeItems(copies(rule, envelopes))).toMatchObject([
+      { key: 'a/1', copies: envelopes.length, verdict },
     ]);
   });
 
   it('never forgives more than failed, and nothing where it did not succeed', () => {
     const rule = fc.constantFrom<Rule>('any', 'majority');
-    const letters = fc.array(fc.constantFrom('s', 'f', 'c', '.'), { minLength: 1, maxLength: 7 });
+    const envelopes = fc.array(fc.constantFrom('s', 'f', 'c', '.'), { minLength: 1, maxLength: 7 });
     fc.assert(
-      fc.property(rule, letters, (by, given) => {
+      fc.property(rule, envelopes, (by, given) => {
         const all = copies(by, given.join(''));
-        const failed = given.filter((letter) => letter === 'f' || letter === 'c').length;
+        const failed = given.filter((envelope) => envelope === 'f' || envelope === 'c').length;
         const [whole] = wholeItems(all);
         expect(countForgiven(all)).toBe(whole?.verdict === 'succeeded' ? failed : 0);
       }),
@@ -66,11 +66,11 @@ describe('an item as a whole', () => {
 describe('the row of a run', () => {
   const whole = { key: 'item-0', rule: 'any' } as const;
   const given = plan(3, { items: [0, 1, 2].map((at) => item(at, { whole })) });
-  const born = bornRun(runBirth(given, { runId: runId('r'), userId: userId('u') }), 0);
+  const created = initRun(runSpec(given, { runId: runId('r'), userId: userId('u') }), 0);
   const ended = (phase: RunState['phase']): RunState => ({
-    ...born,
+    ...created,
     phase,
-    items: born.items.map((one, at) => {
+    items: created.items.map((one, at) => {
       const outcome = at === 0 ? 'succeeded' : 'failed';
       return { ...one, phase: 'ended', ending: { outcome, failureClass: null, detail: null } };
     }),

@@ -8,7 +8,7 @@ import { deploy } from '../../bench/temporal/deployment.ts';
 import { onDevServer } from '../../bench/temporal/ground.ts';
 import { runId, userId } from '../../core/ids.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';
 import { describeWith } from '../helpers/requires.ts';
 
@@ -34,10 +34,10 @@ describeWith('temporal', 'a batch larger than a worker', () => {
           const id = runId('larger');
           const plan = planOf(id, { items: ITEMS, concurrency: AT_ONCE });
           await deployment.store.plans.putPlan(id, plan);
-          const birth = runBirth(plan, { runId: id, userId: userId('bench') });
+          const spec = runSpec(plan, { runId: id, userId: userId('bench') });
           await deployment.requests.deliver({
             to: { machine: 'run', id },
-            event: { type: 'runStarted', birth },
+            event: { type: 'runStarted', spec },
           });
           expect(await finished).toMatchObject({ ended: { succeeded: ITEMS } });
         } finally {

@@ -39,7 +39,8 @@ function countOf({ rows, first, second, repeat, from, excluded }: Shape): number
   return count;
 }
 
-const values = (count: number, letter: string) => Array.from({ length: count }, (_, at) => `${letter}${at}`);
+const values = (count: number, envelope: string) =>
+  Array.from({ length: count }, (_, at) => `${envelope}${at}`);
 
 function jobOf({ first, second, repeat, from, excluded }: Shape): Record<string, unknown> {
   return {

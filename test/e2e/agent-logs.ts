@@ -22,7 +22,7 @@ export function keepAgentLogs(copy: BatchCopy): { readonly folder: string; stop(
   const folder = path.join(copy.root, 'agent-logs');
   mkdirSync(folder);
   const kept = new Set<string>();
-  const look = (): void => {
+  const poll = (): void => {
     for (const sandbox of namesIn(sandboxes)) {
       const conversations = path.join(sandboxes, sandbox, 'agent/conversations');
       for (const id of namesIn(conversations)) {
@@ -32,7 +32,7 @@ export function keepAgentLogs(copy: BatchCopy): { readonly folder: string; stop(
       }
     }
   };
-  const timer = setInterval(look, LOOK_EVERY_MS);
+  const timer = setInterval(poll, LOOK_EVERY_MS);
   return {
     folder,
     stop() {

@@ -42,7 +42,7 @@ export function startProgram(
   let isOver = false;
   const waiting = new Set<() => void>();
   const wake = (): void => {
-    for (const look of waiting) look();
+    for (const poll of waiting) poll();
   };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
@@ -68,25 +68,25 @@ export function startProgram(
     ended,
     says: (pattern) =>
       new Promise((resolve) => {
-        const look = (): void => {
+        const poll = (): void => {
           if (!pattern.test(stderr) && !isOver) return;
-          waiting.delete(look);
+          waiting.delete(poll);
           resolve(pattern.test(stderr));
         };
-        waiting.add(look);
-        look();
+        waiting.add(poll);
+        poll();
       }),
     line: (pattern) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const poll = (): void => {
           const [, found] = pattern.exec(stdout) ?? [];
           if (found === undefined && !isOver) return;
-          waiting.delete(look);
+          waiting.delete(poll);
           if (found === undefined) reject(new Error(`it ended without ${String(pattern)}: ${stderr}`));
           else resolve(found);
         };
-        waiting.add(look);
-        look();
+        waiting.add(poll);
+        poll();
       }),
     kill: () => void child.kill('SIGKILL'),
   };

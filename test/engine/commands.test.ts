@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActivityContext } from '../../activities/activity.ts';
 import type { MachineEvent } from '../../core/machine/command.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { birthOf, reportOf, sandboxOf, untilCancelled } from './fake-activities.ts';
+import { specOf, reportOf, sandboxOf, untilCancelled } from './fake-activities.ts';
 import {
   beginLife,
   conversationAt,
@@ -21,12 +21,12 @@ const unreachable = () => Promise.reject(new ParleyError('agent_unreachable', 'C
 async function attempts(life: EngineLife, forMs: number): Promise<readonly number[]> {
   const at: number[] = [];
   let seen = 0;
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     await turns();
     const now = life.idsOf('prepareRepository').length;
     for (; seen < now; seen += 1) at.push(life.clock.now() - T0);
   };
-  await life.clock.move(forMs, look);
+  await life.clock.move(forMs, poll);
   return at;
 }
 
@@ -151,8 +151,8 @@ describe('refusals of the machines, through the engine', () => {
       if (command.onlyLeaves === true)
         return { type: 'placementRefused', commandId: command.id, code: 'placement_failed', reason: 'left' };
       const isFirst = command.conversationId === conversationAt(1);
-      const birth = isFirst ? birthOf(command.conversationId) : null;
-      return { type: 'placed', commandId: command.id, sandboxId: sandboxOf(conversationAt(1)), birth };
+      const spec = isFirst ? specOf(command.conversationId) : null;
+      return { type: 'placed', commandId: command.id, sandboxId: sandboxOf(conversationAt(1)), spec };
     };
     const createSandbox = () => Promise.reject(new ParleyError('runtime_failed', 'Cannot start: no image'));
     const life = await beginLife({ store, activities: { placeConversation, createSandbox } });

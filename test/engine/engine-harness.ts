@@ -7,13 +7,13 @@ import { onTestFinished } from 'vitest';
 import type { StepRecord } from '../../engine/batch.ts';
 import { Engine } from '../../engine/engine.ts';
 import type { EngineOptions } from '../../engine/engine-options.ts';
-import type { ConversationBirth, ConversationState } from '../../core/conversation/state.ts';
+import type { ConversationSpec, ConversationState } from '../../core/conversation/state.ts';
 import { conversationId, type ConversationId, type EntityAddress } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { CommitBatch, EngineStore } from '../../ports/engine-store.ts';
 import type { Delivery } from '../../ports/notifier.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeActivities, type FakeActivities, type Overrides } from './fake-activities.ts';
 import { MovableClock, T0 } from './movable-clock.ts';
@@ -124,11 +124,11 @@ export async function beginLife(options: LifeOptions): Promise<EngineLife> {
 export const conversationAt = (index: number): ConversationId =>
   conversationId(`c${index.toString(16).padStart(31, '0')}`);
 
-export function started(index: number, change: Partial<ConversationBirth> = {}): Delivery {
+export function started(index: number, change: Partial<ConversationSpec> = {}): Delivery {
   const id = conversationAt(index);
   const initialMessage = { messageId: `first-${index}`, text: 't', run: true };
-  const birth = { ...CONVERSATION_BIRTH, conversationId: id, initialMessage, ...change };
-  return { to: { machine: 'conversation', id }, event: { type: 'started', watcher: null, birth } };
+  const spec = { ...CONVERSATION_SPEC, conversationId: id, initialMessage, ...change };
+  return { to: { machine: 'conversation', id }, event: { type: 'started', watcher: null, spec } };
 }
 
 export function message(index: number, messageId: string): Delivery {

@@ -13,7 +13,7 @@ import type { AgentReport } from '../../core/conversation/message.ts';
 import { sandboxId, userId, type ConversationId, type SandboxId } from '../../core/ids.ts';
 import type { ParleyError } from '../../core/parley-error.ts';
 import { ACTIVITY_COMMAND_TYPES } from '../../core/machine/resource.ts';
-import type { SandboxBirth } from '../../core/sandbox/state.ts';
+import type { SandboxSpec } from '../../core/sandbox/state.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 type Run<Type extends ActivityCommandType> = (
@@ -76,7 +76,7 @@ export function sandboxOf(id: ConversationId): SandboxId {
   return sandboxId(id.replace(/^./, '5'));
 }
 
-export function birthOf(id: ConversationId): SandboxBirth {
+export function specOf(id: ConversationId): SandboxSpec {
   const limits = { idleTimeMs: 1_200_000, deletionTimeMs: 864_000_000 };
   return { sandboxId: sandboxOf(id), userId: userId('u'), createdBy: 'placement', limits };
 }
@@ -103,7 +103,7 @@ function success(
         type: 'placed',
         commandId,
         sandboxId: sandboxOf(command.conversationId),
-        birth: birthOf(command.conversationId),
+        spec: specOf(command.conversationId),
       };
     case 'openAgent':
       return { type: 'agentOpened', commandId, report: reportOf('IDLE', clock.now(), command.generation) };

@@ -75,11 +75,11 @@ describe('a group commit', () => {
     const life = await beginLife({ store: await newStore() });
     await life.engine.deliver(started(1));
     await life.engine.settled();
-    const birth = life.store.commits.find((batch) => keys(batch).includes('sandbox'));
-    expect(birth && keys(birth)).toEqual(['conversation', 'sandbox']);
-    expect(birth?.inboxAdded).toEqual([]);
-    expect(birth?.outboxRemoved).toEqual(life.idsOf('placeConversation'));
-    expect(birth?.outboxAdded.map(({ commandId }) => commandId)).toEqual(life.idsOf('createSandbox'));
+    const spec = life.store.commits.find((batch) => keys(batch).includes('sandbox'));
+    expect(spec && keys(spec)).toEqual(['conversation', 'sandbox']);
+    expect(spec?.inboxAdded).toEqual([]);
+    expect(spec?.outboxRemoved).toEqual(life.idsOf('placeConversation'));
+    expect(spec?.outboxAdded.map(({ commandId }) => commandId)).toEqual(life.idsOf('createSandbox'));
   });
 
   it('holds at most 256 events, and none is lost at the bound', async () => {

@@ -12,7 +12,7 @@ import type { EngineStore } from '../../ports/engine-store.ts';
 import type { Delivery, Notifier } from '../../ports/notifier.ts';
 import { RandomStream } from '../../simulator/random.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { fakeActivities } from './fake-activities.ts';
 
 export interface KillRequest {
@@ -67,9 +67,9 @@ function deliveriesOf(index: number, messages: number): readonly (readonly [stri
   const id = killedConversation(index);
   const to = { machine: 'conversation', id } as const;
   const initialMessage = { messageId: `first-${index}`, text: 't', run: true };
-  const birth = { ...CONVERSATION_BIRTH, conversationId: id, initialMessage };
+  const spec = { ...CONVERSATION_SPEC, conversationId: id, initialMessage };
   return [
-    [`first-${index}`, { to, event: { type: 'started', watcher: null, birth } }],
+    [`first-${index}`, { to, event: { type: 'started', watcher: null, spec } }],
     ...Array.from({ length: messages }, (_, number) => {
       const messageId = `message-${index}-${number}`;
       return [

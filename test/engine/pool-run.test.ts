@@ -7,8 +7,8 @@ import { instantWorld } from '../../bench/instant-world.ts';
 import { runId } from '../../core/ids.ts';
 import type { PlanPool } from '../../core/placement/place-in-pool.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import { runBirth } from '../../core/run/birth.ts';
-import { standingOf } from '../../core/run/standing.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
+import { itemsByPhase } from '../../core/run/items-by-phase.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { StepRecord } from '../../engine/batch.ts';
@@ -48,9 +48,9 @@ async function play(
     if (address.machine === 'sandbox') seen.phases.set(address.id, (after as SandboxState).phase);
     if (address.machine !== 'run') return;
     const state = after as RunState;
-    seen.inFlightMax = Math.max(seen.inFlightMax, standingOf(state).inFlight.length);
+    seen.inFlightMax = Math.max(seen.inFlightMax, itemsByPhase(state).inFlight.length);
     if (state.pace?.heldBy != null) seen.heldBy.add(state.pace.heldBy);
-    if (standingOf(state).ended.succeeded !== undefined) hasBegun();
+    if (itemsByPhase(state).ended.succeeded !== undefined) hasBegun();
     if (state.phase === 'finished') over(state);
   };
   const activities = activitiesOf({ ...world, deployment: { ...world.deployment, pollMs: 50 } });
@@ -62,9 +62,9 @@ async function play(
     placement: { strategy: null, sandboxId: null, pool: { ...POOL, ...pool } },
   };
   await store.plans.putPlan(RUN, plan);
-  const birth = runBirth(plan, { runId: RUN, userId: LOCAL_USER });
+  const spec = runSpec(plan, { runId: RUN, userId: LOCAL_USER });
   const to = { machine: 'run', id: RUN } as const;
-  await engine.deliver({ to, event: { type: 'runStarted', birth } });
+  await engine.deliver({ to, event: { type: 'runStarted', spec } });
   if (cancelled) {
     await begun;
     await engine.deliver({ to, event: { type: 'cancelRequested', requestId: 'stop' } });
@@ -73,7 +73,7 @@ async function play(
   await engine.settled();
   await engine.stop();
   await store.close();
-  return { ...seen, ended: { ...standingOf(state).ended } };
+  return { ...seen, ended: { ...itemsByPhase(state).ended } };
 }
 
 describe('a run with a pool on the embedded engine', () => {

@@ -4,11 +4,11 @@ import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { runId, userId } from '../../core/ids.ts';
 import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import { wholeState } from '../../core/machine/machine.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { item, plan, told } from '../conformance/script-parts.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { conversationOf } from '../core/run-life.ts';
 import { reportOf, type Overrides } from './fake-activities.ts';
 import { beginLife, newStore, type EngineLife } from './engine-harness.ts';
@@ -49,12 +49,12 @@ function activities(alive: Promise<EngineLife>): Overrides {
     }: CommandOf<'startConversation'>) {
       const conversationId = conversationOf(index, attempt);
       const messageId = `first-${index}-${attempt}`;
-      const birth = {
-        ...CONVERSATION_BIRTH,
+      const spec = {
+        ...CONVERSATION_SPEC,
         ...{ conversationId, runId: id, key, itemIndex: index },
         initialMessage: { messageId, text: 't', run: true },
       };
-      const event = { type: 'started', watcher: RUN, birth } as const;
+      const event = { type: 'started', watcher: RUN, spec: spec } as const;
       await (await alive).engine.deliver({ to: { machine: 'conversation', id: conversationId }, event });
       return { type: 'conversationStarted', commandId, index, conversationId };
     },
@@ -106,8 +106,8 @@ async function finalSet(store: Stored): Promise<unknown> {
 }
 
 function startRun({ engine }: EngineLife): Promise<void> {
-  const birth = runBirth(PLAN, { runId: RUN.id, userId: userId('u') });
-  return engine.deliver({ to: RUN, event: { type: 'runStarted', birth } });
+  const spec = runSpec(PLAN, { runId: RUN.id, userId: userId('u') });
+  return engine.deliver({ to: RUN, event: { type: 'runStarted', spec } });
 }
 
 /** The same batch, its engine dead after so many commits, and another engine on what it left. */

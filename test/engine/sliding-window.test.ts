@@ -8,8 +8,8 @@ import { planOf } from '../../bench/engine/run-load.ts';
 import { instantWorld } from '../../bench/instant-world.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import { runId, userId } from '../../core/ids.ts';
-import { runBirth } from '../../core/run/birth.ts';
-import { standingOf } from '../../core/run/standing.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
+import { itemsByPhase } from '../../core/run/items-by-phase.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { StepRecord } from '../../engine/batch.ts';
 import { Engine } from '../../engine/engine.ts';
@@ -71,7 +71,7 @@ async function play({
   const onStep = ({ address, after }: StepRecord): void => {
     if (address.machine !== 'run') return;
     const state = after as RunState;
-    const standing = standingOf(state);
+    const standing = itemsByPhase(state);
     at.first ||= performance.now();
     if (state.phase === 'running') {
       steps.push({ inFlight: standing.inFlight.length, waiting: standing.waiting.length });
@@ -94,12 +94,12 @@ async function play({
   await engine.start();
   const plan = planOf(RUN, { items, concurrency: places });
   await store.plans.putPlan(RUN, plan);
-  const birth = runBirth(plan, { runId: RUN, userId: userId('somebody') });
-  await engine.deliver({ to: { machine: 'run', id: RUN }, event: { type: 'runStarted', birth } });
+  const spec = runSpec(plan, { runId: RUN, userId: userId('somebody') });
+  await engine.deliver({ to: { machine: 'run', id: RUN }, event: { type: 'runStarted', spec } });
   const state = await done;
   await engine.stop();
   await store.close();
-  const { ended } = standingOf(state);
+  const { ended } = itemsByPhase(state);
   return { steps, endedBefore, outcomes: { ...ended }, othersMs: at.others - at.first };
 }
 

@@ -7,7 +7,7 @@ import type { StepRecord } from '../../engine/batch.ts';
 import type { Delivery } from '../../ports/notifier.ts';
 import { openStore } from '../../store/open-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
-import { birthOf, sandboxOf } from './fake-activities.ts';
+import { specOf, sandboxOf } from './fake-activities.ts';
 import { beginLife, conversationAt, message, started } from './engine-harness.ts';
 import { turns } from './movable-clock.ts';
 
@@ -90,7 +90,7 @@ async function play(
         if (onlyLeaves === true)
           return { type: 'placementRefused', commandId: id, code: 'placement_failed', reason: 'left' };
         const first = conversationId === conversationAt(1) ? shared : conversationId;
-        return { type: 'placed', commandId: id, sandboxId: sandboxOf(first), birth: birthOf(first) };
+        return { type: 'placed', commandId: id, sandboxId: sandboxOf(first), spec: specOf(first) };
       },
     },
   });
@@ -120,7 +120,7 @@ function tracesOf(steps: readonly StepRecord[]): ReadonlyMap<string, readonly un
 
 /** Ids of commands are counts: the same in both. */
 function nameOf(command: Command): string {
-  if (command.type === 'tell') return `tell ${addressKey(command.to)} ${command.event.type}`;
+  if (command.type === 'send') return `tell ${addressKey(command.to)} ${command.event.type}`;
   return command.type === 'cancelCommand' ? `cancel ${command.commandId}` : `${command.type} ${command.id}`;
 }
 

@@ -43,7 +43,7 @@ it.each([
     const { revision } = config.reading;
     expect(readConfigurationNote(places)).toEqual({ file, revision, refused: [], needsRestart: [] });
     writeFileSync(file, 'limits: { idle_time: 900 }\nresults: { path: elsewhere }\n');
-    await followed.look();
+    await followed.poll();
     expect(notices).toEqual([
       'the changed configuration holds from now on: limits.idle_time',
       'these hold after the next start: results.path',

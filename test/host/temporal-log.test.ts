@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { noticeOf } from '../../host/engines/temporal-log.ts';
 
 it('drops what is expected', () => {
-  const look = ApplicationFailure.create({ type: 'look', message: 'watchAgent found nothing yet' });
-  expect(noticeOf({ message: 'Activity failed', meta: { error: look } })).toBeNull();
+  const poll = ApplicationFailure.create({ type: 'poll', message: 'watchAgent found nothing yet' });
+  expect(noticeOf({ message: 'Activity failed', meta: { error: poll } })).toBeNull();
   expect(noticeOf({ message: 'Activity failed', meta: { error: new CancelledFailure('x') } })).toBeNull();
   expect(noticeOf({ message: 'No workflows registered, not polling for workflow tasks' })).toBeNull();
 });

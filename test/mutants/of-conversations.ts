@@ -19,7 +19,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'leaving-not-told',
     file: REMOVAL,
-    find: "  tellSandbox(turn, { type: 'detached', conversationId: state.birth.conversationId });\n",
+    find: "  tellSandbox(turn, { type: 'detached', conversationId: state.spec.conversationId });\n",
     replace: '',
     mistake: 'A sandbox does not hear that one of its conversations was deleted.',
     source: 'An agent that is long gone keeps a shared sandbox busy.',

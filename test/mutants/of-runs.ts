@@ -332,7 +332,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'wishes-before-a-shard-is-there-lost',
-    file: 'core/run/wishes.ts',
+    file: 'core/run/shard-directives.ts',
     find: 'before.shards?.[number] === true ? [] : wishesSinceBirth(state, number)',
     replace: '[]',
     mistake: 'A shard that comes up is not told what its run wanted meanwhile.',

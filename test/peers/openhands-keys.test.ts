@@ -126,8 +126,8 @@ describeWith('openhands', 'the keys of an Agent Server of OpenHands', () => {
       }
       expect(second.keys.join(' ')).not.toContain(MODEL_KEY);
 
-      const look = `cat /proc/[0-9]*/environ 2> /dev/null | grep -aqF ${SESSION_KEY} && echo read`;
-      const seen = await call('/api/bash/execute_bash_command', { command: look, cwd: dir, timeout: 60 });
+      const poll = `cat /proc/[0-9]*/environ 2> /dev/null | grep -aqF ${SESSION_KEY} && echo read`;
+      const seen = await call('/api/bash/execute_bash_command', { command: poll, cwd: dir, timeout: 60 });
       expect(seen).toMatchObject({ stdout: 'read\n' });
     },
     START_MS,

@@ -34,9 +34,9 @@ interface Move {
 const hears = (id: string | undefined, facts: Partial<WorldFacts>, move: Move = {}): Doctored => {
   const { sandboxId = BOX, run: of = 'r', explicit = null } = move;
   const before = conversation();
-  const birth = { ...before.birth, runId: of as RunId | null, sandboxId: explicit };
-  const after: ConversationState = { ...before, birth, phase: 'attaching', sandboxId };
-  return { machine: 'conversation', id: id ?? '', before: { ...before, birth }, after, facts };
+  const spec = { ...before.spec, runId: of as RunId | null, sandboxId: explicit };
+  const after: ConversationState = { ...before, spec, phase: 'attaching', sandboxId };
+  return { machine: 'conversation', id: id ?? '', before: { ...before, spec }, after, facts };
 };
 
 /** The first attempt of its first item was that of the first conversation, and is over. */

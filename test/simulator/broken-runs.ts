@@ -22,7 +22,7 @@ const tripped = (until: number): RunState => ({
 });
 const probing: RunState = {
   ...tripped(NOW),
-  ...{ items: item({ phase: 'starting', attempt: 1, admittedAt: NOW }).items, standing: undefined },
+  ...{ items: item({ phase: 'starting', attempt: 1, admittedAt: NOW }).items, byPhase: undefined },
   trip: { until: NOW, probingSince: NOW, passed: 0 },
 };
 const NEXT = { plan: 'h', hasVerify: false, workingMs: null };

@@ -13,7 +13,7 @@ const OTHER: EntityAddress = { machine: 'sandbox', id: 'other' };
 const TALK: EntityAddress = { machine: 'conversation', id: 'c' };
 
 const box = (phase: string) => ({ phase, attached: {} });
-const talk = (phase: string) => ({ phase, sandboxId: 's', birth: { runId: null } });
+const talk = (phase: string) => ({ phase, sandboxId: 's', spec: { runId: null } });
 
 function setUp() {
   const neighbours = new Neighbours();
@@ -88,7 +88,7 @@ describe('the table of events', () => {
       commands: [
         { type: 'stopSandbox', id: 'sandbox/s#7' },
         { type: 'project', rows: [] },
-        { type: 'tell', to: TALK, event: { type: 'sandboxNoticed' } },
+        { type: 'send', to: TALK, event: { type: 'sandboxNoticed' } },
       ],
     } as unknown as SimulationStep);
     table.struck({ fault: 'runtime_killed', where: 'there', at: 90_061_002, entity: 'sandbox/s' });

@@ -206,7 +206,7 @@ const SAFETY: readonly Case[] = [
     name: 'I12',
     machine: 'conversation',
     holds: [{ after: talking }],
-    broken: [{ after: conversation({ sandboxId: BOX, birth: { ...talking.birth, sandboxId: box2 } }) }],
+    broken: [{ after: conversation({ sandboxId: BOX, spec: { ...talking.spec, sandboxId: box2 } }) }],
   },
   {
     name: 'I13',

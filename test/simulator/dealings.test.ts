@@ -1,7 +1,7 @@
 /** Every checker of how machines deal with one another can fail: each is shown a world in which its invariant is broken. */
 import { describe, expect, it } from 'vitest';
 import type { SandboxId } from '../../core/ids.ts';
-import { bornSandbox } from '../../core/sandbox/state.ts';
+import { initSandbox } from '../../core/sandbox/state.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import type { Rest } from '../../simulator/checkers/checker.ts';
@@ -31,7 +31,7 @@ const pausing = { ...running, phase: 'pausing' as const };
 const working = { [TALK]: { activity: 'working' as const, sequence: 3 } };
 const older = { [TALK]: { activity: 'resting' as const, sequence: 2 } };
 const answered = (requestId: string): Doctored['orders'] => [
-  { type: 'tell', event: { type: 'resumeAnswered', requestId } } as never,
+  { type: 'send', event: { type: 'resumeAnswered', requestId } } as never,
 ];
 const resumes = (generation: number) => ({ type: 'resumeSandbox', generation }) as never;
 const stopped = { type: 'sandboxStopped', commandId: 'c' } as const;
@@ -314,7 +314,7 @@ interface AtRest {
 const watch = { id: 'sandbox/x#1', type: 'watchIdle' } as never;
 const interruptedTalk = conversation({ phase: 'active', sandbox: usable(1), executionStatus: 'RUNNING' });
 const down = { ...usable(1), usable: false, status: 'PAUSED' } as const;
-const lonely = bornSandbox(
+const lonely = initSandbox(
   { sandboxId: BOX, userId: running.userId, createdBy: 'api', limits: running.limits },
   NOW,
 );
@@ -373,8 +373,8 @@ describe('checkers of dealings', () => {
   it('I28 fails when a run takes what somebody else was in before', () => {
     const play = (owner: string | null, atOrder: number): string | null | undefined => {
       const check = dealings().find(({ name }) => name === 'I28')?.check;
-      const birth = { ...guest.birth, runId: owner as never };
-      check?.(moment('conversation', { after: { ...guest, birth } }));
+      const spec = { ...guest.spec, runId: owner as never };
+      check?.(moment('conversation', { after: { ...guest, spec } }));
       check?.(moment('sandbox', { after: { ...running, attached: older } }));
       check?.(moment('run', { ...ordered, at: atOrder }));
       return check?.(moment('sandbox', { ...going, at: atOrder }));

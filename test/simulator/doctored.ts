@@ -1,16 +1,16 @@
 /** States and facts made up for checkers, so that each can be shown a world in which its invariant is broken. Owns the first values. */
 import type { Command, MachineEvent } from '../../core/machine/command.ts';
-import { bornConversation, type ConversationState } from '../../core/conversation/state.ts';
+import { initConversation, type ConversationState } from '../../core/conversation/state.ts';
 import type { EntityAddress, MachineName } from '../../core/ids.ts';
 import type { ItemPhase } from '../../core/machine/projection.ts';
-import { runBirth } from '../../core/run/birth.ts';
-import { bornRun } from '../../core/run/born.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
+import { initRun } from '../../core/run/init.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { runId } from '../../core/ids.ts';
-import { bornSandbox, snapshotOf, type SandboxState } from '../../core/sandbox/state.ts';
+import { initSandbox, snapshotOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SandboxSnapshot } from '../../core/machine/snapshot.ts';
 import { PUNCTUAL, type Moment, type Rest, type Timeliness } from '../../simulator/checkers/checker.ts';
-import { birthOutsideRun } from '../../simulator/models/birth-outside-run.ts';
+import { specOutsideRun } from '../../simulator/models/spec-outside-run.ts';
 import { conversationIdNamed, sandboxIdNamed } from '../../simulator/models/derived-id.ts';
 import { SIMULATED_USER } from '../../simulator/models/run-model.ts';
 import type { WorldFacts } from '../../simulator/world-facts.ts';
@@ -21,27 +21,27 @@ export const BOX = sandboxIdNamed('box');
 export const TALK = conversationIdNamed('talk');
 
 export function sandbox(change: Partial<SandboxState> = {}): SandboxState {
-  const birth = {
+  const spec = {
     sandboxId: BOX,
     userId: SIMULATED_USER,
     createdBy: 'placement' as const,
     limits: POLICY.limits,
   };
-  return { ...bornSandbox(birth, NOW), ...change };
+  return { ...initSandbox(spec, NOW), ...change };
 }
 
 export function conversation(change: Partial<ConversationState> = {}): ConversationState {
-  const birth = birthOutsideRun({
+  const spec = specOutsideRun({
     conversationId: TALK,
     strategy: 'NO_GROUPING',
     initialMessage: { messageId: 'm', text: 't', run: true },
     iterationsMax: 1,
   });
-  return { ...bornConversation(birth, null, NOW), ...change };
+  return { ...initConversation(spec, null, NOW), ...change };
 }
 
 export function run(change: Partial<RunState> = {}): RunState {
-  return { ...bornRun(runBirth(plan(2), { runId: runId('r'), userId: SIMULATED_USER }), NOW), ...change };
+  return { ...initRun(runSpec(plan(2), { runId: runId('r'), userId: SIMULATED_USER }), NOW), ...change };
 }
 
 export function usable(generation: number): SandboxSnapshot {

@@ -33,7 +33,7 @@ const comesAndGoes = (minute: number): readonly TimedStep[] => [
 /** Notices that sandboxes sent. */
 function told({ steps }: Play): number {
   const orders = steps.flatMap(({ commands }) => commands);
-  return orders.filter((one) => one.type === 'tell' && one.event.type === 'sandboxNoticed').length;
+  return orders.filter((one) => one.type === 'send' && one.event.type === 'sandboxNoticed').length;
 }
 
 describe('faults of messages between machines', () => {

@@ -75,8 +75,8 @@ describe('PlacementModel', () => {
 
   it('says again where it has placed somebody, and does not fail then', () => {
     const { placement } = full('queue');
-    const look = { now: 0, lastActivityAt: () => 0, fails: true };
-    expect(placement.place(order('first'), look)).toMatchObject({ kind: 'placed', created: true });
+    const poll = { now: 0, lastActivityAt: () => 0, fails: true };
+    expect(placement.place(order('first'), poll)).toMatchObject({ kind: 'placed', created: true });
   });
 
   it('places nobody any more who was told to leave only', () => {

@@ -131,7 +131,7 @@ describe('curves of a play', () => {
     const slots = new Map<SandboxId, UserId>();
     const facts = { policy: POLICY, slots, spentBy: (_: ConversationId, now: number) => now };
     const recorder = new CurveRecorder(facts, 0);
-    const after = { birth: { conversationId: conversationId('c'.repeat(32)) } };
+    const after = { spec: { conversationId: conversationId('c'.repeat(32)) } };
     for (let at = 1; at <= 50_000; at += 1) {
       slots.clear();
       const held = at === 12_345 ? 90 : at % 7;

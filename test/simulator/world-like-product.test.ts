@@ -48,12 +48,12 @@ describe('an access', () => {
     const quiet = worldWith([[0, start]]);
     quiet.simulation.runUntil(START_AT + 100 * MINUTE_MS);
     expect(quiet.pausedAt.map(Math.floor)).toEqual([38]);
-    const looked = worldWith([
+    const polled = worldWith([
       [0, start],
       [30, read],
     ]);
-    looked.simulation.runUntil(START_AT + 100 * MINUTE_MS);
-    expect(looked.pausedAt).toEqual([50]);
+    polled.simulation.runUntil(START_AT + 100 * MINUTE_MS);
+    expect(polled.pausedAt).toEqual([50]);
   });
 
   it('brings a released one back, and counts from then on', () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOfCommand, conversationId, runId, userId } from '../../core/ids.ts';
 import type { Delivery } from '../../ports/notifier.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { ITEM, RULES } from '../core/run-life.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
 import { sandboxOf } from '../engine/fake-activities.ts';
@@ -34,8 +34,8 @@ const openOf = async ({ client, queue }: Deployment): Promise<number> =>
 
 /** Its items begin conversations, and its clean-up deletes their sandboxes. */
 async function deployBatch(kept: Kept): Promise<Deployment> {
-  const late: { post: Deployment['post'] | null } = { post: null };
-  const deliver = async (delivery: Delivery): Promise<void> => late.post?.notices.deliver(delivery);
+  const late: { entities: Deployment['entities'] | null } = { entities: null };
+  const deliver = async (delivery: Delivery): Promise<void> => late.entities?.notices.deliver(delivery);
   const deployment = await deploy({
     address: server.address,
     activities: {
@@ -43,8 +43,8 @@ async function deployBatch(kept: Kept): Promise<Deployment> {
         const id = conversationOf(kept, index);
         const initialMessage = { messageId: `first-${index}`, text: 't', run: true };
         const own = { conversationId: id, runId: runOf(kept), key, itemIndex: index, initialMessage };
-        const birth = { ...CONVERSATION_BIRTH, ...own };
-        const event = { type: 'started', birth, watcher: addressOfCommand(commandId) } as const;
+        const spec = { ...CONVERSATION_SPEC, ...own };
+        const event = { type: 'started', spec, watcher: addressOfCommand(commandId) } as const;
         await deliver({ to: { machine: 'conversation', id }, event });
         return { type: 'conversationStarted', commandId, index, conversationId: id };
       },
@@ -56,27 +56,27 @@ async function deployBatch(kept: Kept): Promise<Deployment> {
       },
     },
   });
-  late.post = deployment.post;
+  late.entities = deployment.entities;
   return deployment;
 }
 
-async function startBatch({ post }: Deployment, conversation: Kept): Promise<void> {
+async function startBatch({ entities }: Deployment, conversation: Kept): Promise<void> {
   const id = runOf(conversation);
   const cleanup = { ...RULES.cleanup, conversation };
   const items = Array.from({ length: ITEMS }, (_, index) => ({ ...ITEM, key: `k${index}` }));
   const rules = { ...RULES, concurrency: 8, settleMs: null, cleanup };
-  const birth = { runId: id, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
-  await post.requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', birth } });
+  const spec = { runId: id, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
+  await entities.requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
 }
 
 /** A conversation whose sandbox is gone, and that has no workflow any more. */
 async function putAway(index: number): Promise<Deployment> {
   const deployment = await deploy({ address: server.address });
   const id = conversationAt(index);
-  await deployment.post.requests.deliver(started(index));
+  await deployment.entities.requests.deliver(started(index));
   await untilConversation(deployment, id, FINISHED);
   const event = { type: 'deleteRequested', requestId: 'gone' } as const;
-  await deployment.post.requests.deliver({ to: { machine: 'sandbox', id: sandboxOf(id) }, event });
+  await deployment.entities.requests.deliver({ to: { machine: 'sandbox', id: sandboxOf(id) }, event });
   await untilConversation(deployment, id, { sandboxStatus: 'MISSING' });
   await untilEnded(deployment, workflowOf(index));
   await untilEnded(deployment, `sandbox/${sandboxOf(id)}`);
@@ -118,7 +118,7 @@ describeWith('temporal', 'what is over', () => {
       const deployment = await putAway(1);
       const before = await runsOf(deployment.client, workflowOf(1));
       const to = { machine: 'conversation', id: conversationAt(1) } as const;
-      for (const notifier of [deployment.post.requests, deployment.post.notices]) {
+      for (const notifier of [deployment.entities.requests, deployment.entities.notices]) {
         await notifier.deliver(started(1));
         await notifier.deliver({ to, event: { type: 'accessRequested', requestId: 'look' } });
       }
@@ -131,19 +131,19 @@ describeWith('temporal', 'what is over', () => {
     'is taken up for a message, which is refused, for metadata and for its deletion, and ends after each',
     async () => {
       const deployment = await putAway(2);
-      const { post, store } = deployment;
+      const { entities, store } = deployment;
       const id = conversationAt(2);
       const to = { machine: 'conversation', id } as const;
       const refusals = (): number => deployment.ran.filter(({ command }) => command.type === 'record').length;
-      await post.requests.deliver(message(2, 'late'));
+      await entities.requests.deliver(message(2, 'late'));
       await eventually(refusals, 1);
       await untilEnded(deployment, workflowOf(2));
-      await post.notices.deliver(message(2, 'late'));
+      await entities.notices.deliver(message(2, 'late'));
       const change = { type: 'metadataChanged', requestId: 'm', title: 'new', tags: { a: 'b' } } as const;
-      await post.notices.deliver({ to, event: change });
+      await entities.notices.deliver({ to, event: change });
       await untilConversation(deployment, id, { title: 'new', tags: { a: 'b' } });
       await untilEnded(deployment, workflowOf(2));
-      await post.requests.deliver({ to, event: { type: 'deleteRequested', requestId: 'd' } });
+      await entities.requests.deliver({ to, event: { type: 'deleteRequested', requestId: 'd' } });
       await eventually(
         async () => (await store.engine.load(to))?.state,
         expect.objectContaining({ phase: 'deleted' }),
@@ -161,13 +161,15 @@ describeWith('temporal', 'what is over', () => {
   );
 
   it(
-    'takes each of many letters that come at once, and loses none',
+    'takes each of many envelopes that come at once, and loses none',
     async () => {
       const deployment = await putAway(3);
       const names = Array.from({ length: 30 }, (_, at) => `m${at}`);
       await Promise.all(
         names.map((name, at) =>
-          (at % 2 === 0 ? deployment.post.requests : deployment.post.notices).deliver(message(3, name)),
+          (at % 2 === 0 ? deployment.entities.requests : deployment.entities.notices).deliver(
+            message(3, name),
+          ),
         ),
       );
       await eventually(() => new Set(deployment.idsOf('record')).size, names.length);

@@ -6,7 +6,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { userId } from '../../core/ids.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { TEXT_BYTES_MAX } from '../../temporal/kept-texts.ts';
-import { moveOnSignal } from '../../workflows/letter.ts';
+import { moveOnSignal } from '../../workflows/envelope.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
@@ -60,17 +60,20 @@ describeWith('temporal', 'what is longer than a server takes', () => {
     'are tags: fifty of the longest, twelve of 200 characters, in letters of four bytes',
     async () => {
       const deployment = await deploy({ address: server.address });
-      const { post, store } = deployment;
+      const { entities, store } = deployment;
       const twelve = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`tag${at}`, 'x'.repeat(200)]));
       const fifty = Object.fromEntries(
         Array.from({ length: 50 }, (_, at) => [`t${at}`, '\u{1f600}'.repeat(256)]),
       );
-      await post.requests.deliver(started(1, { tags: twelve }));
+      await entities.requests.deliver(started(1, { tags: twelve }));
       await untilConversation(deployment, conversationAt(1), FINISHED);
       const change = { type: 'metadataChanged', requestId: 'fifty', title: null, tags: fifty } as const;
-      await post.requests.deliver({ to: { machine: 'conversation', id: conversationAt(1) }, event: change });
+      await entities.requests.deliver({
+        to: { machine: 'conversation', id: conversationAt(1) },
+        event: change,
+      });
       await untilConversation(deployment, conversationAt(1), { tags: fifty });
-      await post.requests.deliver(message(1, 'after'));
+      await entities.requests.deliver(message(1, 'after'));
       await eventually(() => deployment.idsOf('deliverItem').length, 2);
       await untilConversation(deployment, conversationAt(1), FINISHED);
       expect((await store.records.conversation(conversationAt(1)))?.tags).toEqual(fifty);
@@ -83,7 +86,7 @@ describeWith('temporal', 'what is longer than a server takes', () => {
     async () => {
       const deployment = await deploy({ address: server.address });
       const owner = userId('\u{1f600}'.repeat(128));
-      await deployment.post.requests.deliver(started(2, { userId: owner }));
+      await deployment.entities.requests.deliver(started(2, { userId: owner }));
       await untilConversation(deployment, conversationAt(2), { ...FINISHED, userId: owner });
     },
     SLOW_MS,
@@ -93,15 +96,15 @@ describeWith('temporal', 'what is longer than a server takes', () => {
     'are messages: the first, one that follows, and as many as can wait while their run is continued as new',
     async () => {
       const deployment = await deploy({ address: server.address, eventsMax: 12 });
-      const { post, client } = deployment;
+      const { entities, client } = deployment;
       const first = noise(4_000_000, 'first');
       const initialMessage = { messageId: 'first-3', text: first, run: true };
-      await post.requests.deliver(started(3, { initialMessage }));
+      await entities.requests.deliver(started(3, { initialMessage }));
       await untilConversation(deployment, conversationAt(3), FINISHED);
       const texts = Array.from({ length: 20 }, (_, at) => noise(300_000, `message ${at}`));
       for (const [at, text] of texts.entries()) {
         const event = { type: 'messageReceived', messageId: `m${at}`, text, run: true } as const;
-        const notifier = at % 2 === 0 ? post.requests : post.notices;
+        const notifier = at % 2 === 0 ? entities.requests : entities.notices;
         await notifier.deliver({ to: { machine: 'conversation', id: conversationAt(3) }, event });
       }
       await client.getHandle(workflowOf(3)).signal(moveOnSignal);
@@ -117,7 +120,7 @@ describeWith('temporal', 'what is longer than a server takes', () => {
     'is a message that is as long as may be, and one that ends as if it had been cut',
     async () => {
       const deployment = await deploy({ address: server.address });
-      await deployment.post.requests.deliver(started(4));
+      await deployment.entities.requests.deliver(started(4));
       await untilConversation(deployment, conversationAt(4), FINISHED);
       const texts = [
         'a'.repeat(TEXT_BYTES_MAX),
@@ -126,7 +129,7 @@ describeWith('temporal', 'what is longer than a server takes', () => {
       ];
       for (const [at, text] of texts.entries()) {
         const event = { type: 'messageReceived', messageId: `m${at}`, text, run: true } as const;
-        await deployment.post.requests.deliver({
+        await deployment.entities.requests.deliver({
           to: { machine: 'conversation', id: conversationAt(4) },
           event,
         });
@@ -151,7 +154,7 @@ describeWith('temporal', 'what is longer than a server takes', () => {
           },
         },
       });
-      await deployment.post.requests.deliver(started(5));
+      await deployment.entities.requests.deliver(started(5));
       await untilConversation(deployment, conversationAt(5), { startTask: 'ERROR' });
       const { startTaskDetail } = (await deployment.store.records.conversation(conversationAt(5))) ?? {};
       expect(startTaskDetail).toContain(reason.slice(0, 1_000));
@@ -164,12 +167,12 @@ describeWith('temporal', 'what is longer than a server takes', () => {
     'is the id of a request: a repeat of it is still the same one',
     async () => {
       const deployment = await deploy({ address: server.address });
-      await deployment.post.requests.deliver(started(6));
+      await deployment.entities.requests.deliver(started(6));
       await untilConversation(deployment, conversationAt(6), FINISHED);
       const messageId = noise(5_000, 'id');
       for (const text of ['one', 'one', 'one']) {
         const event = { type: 'messageReceived', messageId, text, run: true } as const;
-        await deployment.post.requests.deliver({
+        await deployment.entities.requests.deliver({
           to: { machine: 'conversation', id: conversationAt(6) },
           event,
         });

@@ -5,7 +5,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { JournalVerdict } from '../../ports/journal.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import type { Batch, BatchAnswer } from '../../workflows/carrier.ts';
-import type { AddressedLetter } from '../../workflows/letter.ts';
+import type { AddressedEnvelope } from '../../workflows/envelope.ts';
 import { fakeActivities, type Overrides } from '../engine/fake-activities.ts';
 import { MovableClock, T0 } from '../engine/movable-clock.ts';
 import { conversationRow, conversationNumber, sandboxNumber } from '../contract/store-rows.ts';
@@ -17,7 +17,7 @@ const PLACE = {
   conversationId: conversationNumber(1),
 } as unknown as Batch['commands'][number];
 
-const letter = (id: string, machine: 'sandbox' | 'run' = 'sandbox'): AddressedLetter => ({
+const envelope = (id: string, machine: 'sandbox' | 'run' = 'sandbox'): AddressedEnvelope => ({
   to: { machine, id: machine === 'run' ? 'r' : sandboxNumber(1) },
   id,
   event: { type: 'deadline' },
@@ -26,7 +26,7 @@ const letter = (id: string, machine: 'sandbox' | 'run' = 'sandbox'): AddressedLe
 interface Scene {
   readonly verdict?: JournalVerdict;
   readonly activities?: Overrides;
-  readonly send?: (one: AddressedLetter) => Promise<void>;
+  readonly send?: (one: AddressedEnvelope) => Promise<void>;
 }
 
 function scene({ verdict = { kind: 'applied' }, activities, send }: Scene) {
@@ -58,7 +58,7 @@ function scene({ verdict = { kind: 'applied' }, activities, send }: Scene) {
       settled: 3,
       inputs: [],
       rows: [],
-      letters: [],
+      envelopes: [],
       commands: [],
       ...change,
     });
@@ -68,7 +68,10 @@ function scene({ verdict = { kind: 'applied' }, activities, send }: Scene) {
 describe('a batch', () => {
   it('is written with its rows before anything of it is said', async () => {
     const { told, announce } = scene({});
-    const answer = await announce({ rows: [conversationRow(conversationNumber(1))], letters: [letter('a')] });
+    const answer = await announce({
+      rows: [conversationRow(conversationNumber(1))],
+      envelopes: [envelope('a')],
+    });
     expect(told).toEqual(['wrote 4: 1 rows, 0 entities', 'rows heard', 'sent a']);
     expect(answer).toEqual({ kind: 'accepted', basis: [], events: {}, failed: [] });
   });
@@ -82,7 +85,7 @@ describe('a batch', () => {
   it('has no effect when another execution was first, and answers what that one rests on', async () => {
     const inputs = [{ kind: 'deadline', at: 7 }] as const;
     const { told, announce, ran } = scene({ verdict: { kind: 'different', inputs } });
-    const answer = await announce({ letters: [letter('a')], commands: [PLACE] });
+    const answer = await announce({ envelopes: [envelope('a')], commands: [PLACE] });
     expect(answer).toEqual({ kind: 'different', inputs });
     expect(told).toEqual(['wrote 4: 0 rows, 0 entities']);
     expect(ran).toEqual([]);
@@ -90,7 +93,7 @@ describe('a batch', () => {
 
   it('says nothing more when the entity is further than this execution, and says so', async () => {
     const { told, announce } = scene({ verdict: { kind: 'overtaken' } });
-    expect(await announce({ letters: [letter('a')] })).toEqual({ kind: 'overtaken' });
+    expect(await announce({ envelopes: [envelope('a')] })).toEqual({ kind: 'overtaken' });
     expect(told).toEqual(['wrote 4: 0 rows, 0 entities']);
   });
 
@@ -98,7 +101,7 @@ describe('a batch', () => {
     let hold = (): void => undefined;
     const held = new Promise<void>((resolve) => (hold = resolve));
     const { told, announce } = scene({ send: (one) => (one.id === 'a' ? held : Promise.resolve()) });
-    const said = announce({ letters: [letter('a'), letter('b'), letter('c', 'run')] });
+    const said = announce({ envelopes: [envelope('a'), envelope('b'), envelope('c', 'run')] });
     await expect.poll(() => told.includes('sent c')).toBe(true);
     expect(told).not.toContain('sent b');
     hold();
@@ -120,14 +123,14 @@ describe('a batch', () => {
   it('answers what it rests on: how many inputs of a kind, of which instant, in their order', async () => {
     const { announce } = scene({});
     const strike = (at: number) => ({ kind: 'deadline', at }) as const;
-    const came = (id: string, at: number) => ({ kind: 'letter', letter: letter(id), at }) as const;
+    const came = (id: string, at: number) => ({ kind: 'envelope', envelope: envelope(id), at }) as const;
     const inputs = [came('a', 1), came('b', 1), came('c', 2), strike(2), came('d', 2)];
     expect(await announce({ inputs })).toMatchObject({
       basis: [
-        { kind: 'letter', count: 2, at: 1 },
-        { kind: 'letter', count: 1, at: 2 },
+        { kind: 'envelope', count: 2, at: 1 },
+        { kind: 'envelope', count: 1, at: 2 },
         { kind: 'deadline', count: 1, at: 2 },
-        { kind: 'letter', count: 1, at: 2 },
+        { kind: 'envelope', count: 1, at: 2 },
       ],
     });
   });

@@ -4,7 +4,7 @@ import { addressOfCommand, conversationId, runId, userId, type RunId } from '../
 import type { Notifier } from '../../ports/notifier.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { queryOf, replay, serverHistories } from '../../temporal/replay.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { ITEM, RULES } from '../core/run-life.ts';
 import { reportOf } from '../engine/fake-activities.ts';
 import { describeWith } from '../helpers/requires.ts';
@@ -35,14 +35,14 @@ async function batchOver(sleeps: boolean): Promise<Deployment & { readonly run: 
         const id = conversationId(`${index}${Number(sleeps)}`.padStart(32, 'c'));
         const initialMessage = { messageId: 'first', text: 't', run: true };
         const own = { conversationId: id, runId: run, key, itemIndex: index, initialMessage };
-        const birth = { ...CONVERSATION_BIRTH, ...own };
-        const event = { type: 'started', birth, watcher: addressOfCommand(commandId) } as const;
+        const spec = { ...CONVERSATION_SPEC, ...own };
+        const event = { type: 'started', spec, watcher: addressOfCommand(commandId) } as const;
         await late.notices?.deliver({ to: { machine: 'conversation', id }, event });
         return { type: 'conversationStarted', commandId, index, conversationId: id };
       },
       ...RUN_ENDS,
     },
-    looks: {
+    polls: {
       watchAgent: ({ id: commandId, generation }) => {
         late.worksSince ??= Date.now();
         const now = Date.now();
@@ -52,11 +52,11 @@ async function batchOver(sleeps: boolean): Promise<Deployment & { readonly run: 
       },
     },
   });
-  late.notices = deployment.post.notices;
+  late.notices = deployment.entities.notices;
   const rules = { ...RULES, settleMs: null, wait: { ...RULES.wait, deadlineMs: DEADLINE_MS } };
-  const birth = { runId: run, userId: userId('u'), name: 'n', planHash: 'h', rules, items: [ITEM] };
+  const spec = { runId: run, userId: userId('u'), name: 'n', planHash: 'h', rules, items: [ITEM] };
   const to = { machine: 'run', id: run } as const;
-  await deployment.post.requests.deliver({ to, event: { type: 'runStarted', birth } });
+  await deployment.entities.requests.deliver({ to, event: { type: 'runStarted', spec } });
   await eventually(async () => (await deployment.store.records.runItem(run, ITEM.key))?.phase, 'ended');
   return { ...deployment, run };
 }

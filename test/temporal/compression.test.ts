@@ -11,7 +11,7 @@ import { COMPRESSED_ENCODING, isCompressed, OPENED_BYTES_MAX } from '../../tempo
 import { dataConverterOf } from '../../temporal/codec/data-converter.ts';
 import { payloadToBytes } from '../../temporal/codec/payload-bytes.ts';
 import { isEncrypted, payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
-import type { Carried } from '../../workflows/letter.ts';
+import type { Carried } from '../../workflows/envelope.ts';
 import { largeRun } from './large-run.ts';
 
 const KEY = randomBytes(32);

@@ -4,9 +4,9 @@ import type { RetryPolicy } from '../../core/machine/retry.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { WORKER_SLOTS_DEFAULT } from '../../temporal/worker.ts';
-import { moveOnSignal } from '../../workflows/letter.ts';
+import { moveOnSignal } from '../../workflows/envelope.ts';
 import { beginLife, conversationAt, newStore, started } from '../engine/engine-harness.ts';
-import { birthOf, sandboxOf, untilCancelled, type Overrides, type Ran } from '../engine/fake-activities.ts';
+import { specOf, sandboxOf, untilCancelled, type Overrides, type Ran } from '../engine/fake-activities.ts';
 import { until } from '../engine/movable-clock.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
@@ -61,7 +61,7 @@ describeWith('temporal', 'a command on Temporal', () => {
       const own = index + Number(code === 'repository_failed');
       const overrides: Overrides = { [type]: { retry, run: fail(code) } };
       const deployment = await deploy({ address: server.address, activities: overrides });
-      await deployment.post.requests.deliver(started(own));
+      await deployment.entities.requests.deliver(started(own));
       await untilConversation(deployment, conversationAt(own), FAILED);
       const expected = await embeddedAttempts(type, overrides);
       expect(attemptsOf(deployment.ran, type)).toEqual(expected);
@@ -83,12 +83,12 @@ describeWith('temporal', 'a command on Temporal', () => {
             tries += 1;
             // Not even its signal stops the first try.
             if (tries === 1) return new Promise(() => undefined);
-            return { type: 'placed', commandId, sandboxId: sandboxOf(id), birth: birthOf(id) };
+            return { type: 'placed', commandId, sandboxId: sandboxOf(id), spec: specOf(id) };
           },
         },
       });
       const begin = performance.now();
-      await deployment.post.requests.deliver(started(3));
+      await deployment.entities.requests.deliver(started(3));
       await untilConversation(deployment, conversationAt(3), READY);
       expect(performance.now() - begin).toBeLessThan(20_000);
       expect(attemptsOf(deployment.ran, 'placeConversation')).toEqual([0, 0]);
@@ -117,9 +117,9 @@ describeWith('temporal', 'a command on Temporal', () => {
         },
       });
       // The first one's boot takes the only slot; the second one's waits, but its answer to the conversation does not.
-      await deployment.post.requests.deliver(started(4));
+      await deployment.entities.requests.deliver(started(4));
       await eventually(() => deployment.idsOf('createSandbox').length, 1);
-      await deployment.post.requests.deliver(started(5));
+      await deployment.entities.requests.deliver(started(5));
       const second = `sandbox/${sandboxOf(conversationAt(5))}`;
       await eventually(async () => (await runsOf(deployment.client, second).catch(() => [])).length, 1);
       const answer = (): number =>
@@ -155,10 +155,10 @@ describeWith('temporal', 'a command on Temporal', () => {
         },
       });
       const id = conversationAt(6);
-      await deployment.post.requests.deliver(started(6));
+      await deployment.entities.requests.deliver(started(6));
       await eventually(() => deployment.idsOf('prepareRepository').length, 1);
       const event = { type: 'deleteRequested', requestId: 'r' } as const;
-      await deployment.post.requests.deliver({ to: { machine: 'conversation', id }, event });
+      await deployment.entities.requests.deliver({ to: { machine: 'conversation', id }, event });
       await untilEnded(deployment, `conversation/${id}`);
       await eventually(() => aborted, deployment.idsOf('prepareRepository'));
       expect(deployment.idsOf('runSetupScript')).toEqual([]);
@@ -167,7 +167,7 @@ describeWith('temporal', 'a command on Temporal', () => {
   );
 
   it(
-    'follows from a deadline that a run of its workflow inherited, without any letter',
+    'follows from a deadline that a run of its workflow inherited, without any envelope',
     async () => {
       const id = conversationAt(7);
       const limits = { idleTimeMs: 1_200_000, deletionTimeMs: 2_500 };
@@ -175,16 +175,16 @@ describeWith('temporal', 'a command on Temporal', () => {
         address: server.address,
         activities: {
           placeConversation: ({ id: commandId }) => {
-            const birth = { ...birthOf(id), limits };
-            return { type: 'placed', commandId, sandboxId: sandboxOf(id), birth };
+            const spec = { ...specOf(id), limits };
+            return { type: 'placed', commandId, sandboxId: sandboxOf(id), spec };
           },
         },
       });
       const workflow = `sandbox/${sandboxOf(id)}`;
-      await deployment.post.requests.deliver(started(7));
+      await deployment.entities.requests.deliver(started(7));
       await untilConversation(deployment, id, READY);
       const event = { type: 'pauseRequested', requestId: 'p', reason: 'user' } as const;
-      await deployment.post.requests.deliver({ to: { machine: 'sandbox', id: sandboxOf(id) }, event });
+      await deployment.entities.requests.deliver({ to: { machine: 'sandbox', id: sandboxOf(id) }, event });
       await untilConversation(deployment, id, { sandboxStatus: 'PAUSED' });
       await deployment.client.getHandle(workflow).signal(moveOnSignal);
       await untilConversation(deployment, id, { sandboxStatus: 'MISSING' });

@@ -1,10 +1,10 @@
-/** One entity, one workflow: lives from start to end on a real server, with repeats, late letters and an operator's wishes. */
+/** One entity, one workflow: lives from start to end on a real server, with repeats, late envelopes and an operator's wishes. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ConversationId } from '../../core/ids.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
-import { moveOnSignal, noticeSignal, requestUpdate, type Letter } from '../../workflows/letter.ts';
+import { moveOnSignal, noticeSignal, requestUpdate, type Envelope } from '../../workflows/envelope.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
-import { birthOf, sandboxOf } from '../engine/fake-activities.ts';
+import { specOf, sandboxOf } from '../engine/fake-activities.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
 import { deploy, type Deployment } from './support/deployment.ts';
@@ -25,7 +25,7 @@ const sandboxWorkflow = (index: number): string => `sandbox/${sandboxAt(index)}`
 
 async function finish(deployment: Deployment, index: number): Promise<ConversationId> {
   const id = conversationAt(index);
-  await deployment.post.requests.deliver(started(index));
+  await deployment.entities.requests.deliver(started(index));
   await untilConversation(deployment, id, FINISHED);
   return id;
 }
@@ -34,7 +34,7 @@ async function finish(deployment: Deployment, index: number): Promise<Conversati
 async function endOf(deployment: Deployment, index: number): Promise<ConversationId> {
   const id = await finish(deployment, index);
   const event = { type: 'deleteRequested', requestId: `delete-${index}` } as const;
-  await deployment.post.requests.deliver({ to: { machine: 'conversation', id }, event });
+  await deployment.entities.requests.deliver({ to: { machine: 'conversation', id }, event });
   await untilEnded(deployment, workflowOf(index));
   await untilEnded(deployment, sandboxWorkflow(index));
   return id;
@@ -88,24 +88,24 @@ describeWith('temporal', 'an entity on Temporal', () => {
   );
 
   it(
-    'counts the same letter once, also after it was continued as new',
+    'counts the same envelope once, also after it was continued as new',
     async () => {
       const deployment = await deploy({ address: server.address, eventsMax: EVENTS_FEW });
-      const { post, client } = deployment;
+      const { entities, client } = deployment;
       const id = await finish(deployment, 3);
       for (const repeat of [1, 2]) {
-        await post.requests.deliver(message(3, 'second'));
-        await post.notices.deliver(message(3, 'second'));
+        await entities.requests.deliver(message(3, 'second'));
+        await entities.notices.deliver(message(3, 'second'));
         await untilConversation(deployment, id, FINISHED);
         await eventually(() => deployment.idsOf('deliverItem').length, 2);
-        // A repeat must meet a run that did not see the letter itself.
+        // A repeat must meet a run that did not see the envelope itself.
         const before = await runCount(deployment, workflowOf(3));
         await client.getHandle(workflowOf(3)).signal(moveOnSignal);
         await eventually(async () => (await runCount(deployment, workflowOf(3))) > before, true);
         expect(repeat).toBeGreaterThan(0);
       }
-      await post.requests.deliver(started(3));
-      await post.requests.deliver(message(3, 'third'));
+      await entities.requests.deliver(started(3));
+      await entities.requests.deliver(message(3, 'third'));
       await eventually(() => deployment.idsOf('deliverItem').length, 3);
       expect(deployment.idsOf('placeConversation').length).toBe(1);
     },
@@ -120,7 +120,7 @@ describeWith('temporal', 'an entity on Temporal', () => {
       const names = Array.from({ length: 24 }, (_, number) => `m${number}`);
       for (let at = 0; at < names.length; at += 6)
         await Promise.all(
-          names.slice(at, at + 6).map((name) => deployment.post.requests.deliver(message(4, name))),
+          names.slice(at, at + 6).map((name) => deployment.entities.requests.deliver(message(4, name))),
         );
       const items = (): readonly string[] =>
         deployment.ran.flatMap(({ command }) =>
@@ -146,9 +146,9 @@ describeWith('temporal', 'an entity on Temporal', () => {
         { id: '', event: { type: 'x' } },
         { id: 'x'.repeat(513), event: { type: 'x' } },
       ];
-      for (const letter of [...malformed, { id: 'a', event: { type: 3 } }, { id: 'a' }])
+      for (const envelope of [...malformed, { id: 'a', event: { type: 3 } }, { id: 'a' }])
         await expect(
-          handle.executeUpdate(requestUpdate, { args: [letter as unknown as Letter] }),
+          handle.executeUpdate(requestUpdate, { args: [envelope as unknown as Envelope] }),
         ).rejects.toThrow('Workflow Update failed');
       expect(await historyLength(deployment, workflowOf(5))).toBe(before);
     },
@@ -193,8 +193,8 @@ describeWith('temporal', 'an entity on Temporal', () => {
           // The second conversation is sent to the first one's sandbox, which is gone by then.
           placeConversation: ({ id: commandId, conversationId, excluded }) => {
             const other = excluded.length === 0 ? conversationAt(8) : conversationId;
-            const [sandboxId, birth] = [sandboxOf(other), birthOf(other)];
-            return { type: 'placed', commandId, sandboxId, birth };
+            const [sandboxId, spec] = [sandboxOf(other), specOf(other)];
+            return { type: 'placed', commandId, sandboxId, spec };
           },
         },
       });
@@ -202,11 +202,11 @@ describeWith('temporal', 'an entity on Temporal', () => {
       const ended = await Promise.all(
         [workflowOf(8), sandboxWorkflow(8)].map((one) => runsOf(deployment.client, one)),
       );
-      for (const notifier of [deployment.post.requests, deployment.post.notices]) {
+      for (const notifier of [deployment.entities.requests, deployment.entities.notices]) {
         await notifier.deliver(message(8, 'late'));
         await notifier.deliver(started(8));
       }
-      await deployment.post.requests.deliver(started(9));
+      await deployment.entities.requests.deliver(started(9));
       await untilConversation(deployment, conversationAt(9), FINISHED);
       const placed = deployment.ran.flatMap(({ command }) =>
         command.type === 'placeConversation' ? [[command.conversationId, command.excluded]] : [],
@@ -234,9 +234,9 @@ describeWith('temporal', 'an entity on Temporal', () => {
       const deployment = await deploy({ address: server.address });
       const id = await finish(deployment, 10);
       const handle = deployment.client.getHandle(workflowOf(10));
-      const unknown = { id: 'odd', event: { type: 'unheardOf' } } as unknown as Letter;
+      const unknown = { id: 'odd', event: { type: 'unheardOf' } } as unknown as Envelope;
       await handle.signal(noticeSignal, unknown);
-      await deployment.post.requests.deliver(message(10, 'after'));
+      await deployment.entities.requests.deliver(message(10, 'after'));
       await eventually(() => deployment.idsOf('deliverItem').length, 2);
       await untilConversation(deployment, id, FINISHED);
     },

@@ -5,7 +5,7 @@ import type { MachineEvent } from '../../core/machine/command.ts';
 import { basisOf, restOn } from '../../workflows/basis.ts';
 import { Entity } from '../../workflows/entity.ts';
 import { Inbox, type Input, type News } from '../../workflows/input.ts';
-import { BIRTH, FIRST, SANDBOX, SECOND } from '../core/sandbox-life.ts';
+import { SPEC, FIRST, SANDBOX, SECOND } from '../core/sandbox-life.ts';
 
 const ADDRESS = { machine: 'sandbox', id: SANDBOX } as const;
 const AT = 1_784_900_000_000;
@@ -25,13 +25,13 @@ const WORDS = [
 ] as const;
 type Word = (typeof WORDS)[number];
 
-function letterOf(word: Word, index: number): MachineEvent {
+function envelopeFor(word: Word, index: number): MachineEvent {
   const requestId = `${word} ${index}`;
   switch (word) {
     case 'attach first':
     case 'attach second': {
       const conversationId = word === 'attach first' ? FIRST : SECOND;
-      return { type: 'attachRequested', requestId, conversationId, explicit: false, birth: null };
+      return { type: 'attachRequested', requestId, conversationId, explicit: false, spec: null };
     }
     case 'notice':
       return { type: 'agentNoticed', conversationId: FIRST, sequence: index, activity: 'working' };
@@ -60,15 +60,15 @@ function inputOf(entity: Entity, { word, index }: Spoken): Input {
   if (word === 'deadline') return { kind: 'deadline', at };
   const answer = ANSWERS[word];
   if (answer === undefined)
-    return { kind: 'letter', at, letter: { id: `${word} ${index}`, event: letterOf(word, index) } };
+    return { kind: 'envelope', at, envelope: { id: `${word} ${index}`, event: envelopeFor(word, index) } };
   const commandId = [...entity.out.keys()].at(-1) ?? 'none';
   return { kind: 'answer', at, commandId, event: { type: answer, commandId } as unknown as MachineEvent };
 }
 
-function born(): Entity {
+function created(): Entity {
   const entity = new Entity(ADDRESS, null);
-  const letter = { id: 'born', event: { type: 'created', birth: BIRTH } } as const;
-  entity.apply({ kind: 'letter', at: AT, letter });
+  const envelope = { id: 'born', event: { type: 'created', spec: SPEC } } as const;
+  entity.apply({ kind: 'envelope', at: AT, envelope });
   return entity;
 }
 
@@ -80,15 +80,15 @@ function live(entity: Entity, words: readonly Spoken[]): readonly Input[] {
   });
 }
 
-/** Letters only, and strikes of the timer: answers name commands, which differ with what was taken before. */
+/** Envelopes only, and strikes of the timer: answers name commands, which differ with what was taken before. */
 function newsOf({ word, index }: Spoken): News {
   if (word === 'deadline') return { kind: 'deadline' };
-  return { kind: 'letter', letter: { id: `${word} ${index}`, event: letterOf(word, index) } };
+  return { kind: 'envelope', envelope: { id: `${word} ${index}`, event: envelopeFor(word, index) } };
 }
 
 /** An entity that takes what came in goes of these sizes, each at an instant of its own; the rest waits. */
 function taking(before: readonly Spoken[], news: readonly News[], sizes: readonly number[]) {
-  const entity = born();
+  const entity = created();
   live(entity, before);
   entity.settle();
   const inbox = new Inbox();
@@ -118,7 +118,7 @@ describe('an entity', () => {
   it('that is taken back is what it would be without what it had gone through', () => {
     fc.assert(
       fc.property(words, words, words, (before, tentative, instead) => {
-        const [one, other] = [born(), born()];
+        const [one, other] = [created(), created()];
         for (const entity of [one, other]) {
           live(entity, before);
           entity.settle();
@@ -128,10 +128,10 @@ describe('an entity', () => {
 
         live(one, tentative);
         const taken = one.inputs;
-        expect(one.retake(inputs)).toEqual(taken);
+        expect(one.rebase(inputs)).toEqual(taken);
         expect(seenFrom(one)).toEqual(seenFrom(other));
         // What is written down is what was applied, and leads to the same once more.
-        one.retake(applied);
+        one.rebase(applied);
         expect(seenFrom(one)).toEqual(seenFrom(other));
       }),
     );
@@ -139,7 +139,7 @@ describe('an entity', () => {
 
   it('that is taken back counts its steps from there anew, so that a step taken twice has one number', () => {
     const told: string[] = [];
-    const carried = { version: 1, state: born().state, out: [], seen: [], batch: 0 } as const;
+    const carried = { version: 1, state: created().state, out: [], seen: [], batch: 0 } as const;
     const entity = new Entity(ADDRESS, carried, {
       onStep: ({ event }, number) => told.push(`${number} ${event.type}`),
     });
@@ -149,7 +149,7 @@ describe('an entity', () => {
     live(entity, [{ word: 'attach second', index: 2 }]);
     const inputs = entity.inputs;
     const first = told.splice(0);
-    entity.retake(inputs);
+    entity.rebase(inputs);
     expect(before.length).toBeGreaterThan(0);
     expect(first.length).toBeGreaterThan(0);
     expect(told).toEqual(first);
@@ -159,7 +159,7 @@ describe('an entity', () => {
   it('that goes on from another run orders what that one had out, also when it is taken back', () => {
     fc.assert(
       fc.property(words, words, (before, tentative) => {
-        const last = born();
+        const last = created();
         live(last, before);
         last.settle();
         const carried = {
@@ -173,7 +173,7 @@ describe('an entity', () => {
         expect(next.orders.commands).toEqual(carried.out);
         const fresh = structuredClone(seenFrom(next));
         live(next, tentative);
-        next.retake([]);
+        next.rebase([]);
         expect(seenFrom(next)).toEqual(fresh);
       }),
     );
@@ -202,34 +202,34 @@ describe('an entity', () => {
   });
 
   it('says so when a batch rests on what never came', () => {
-    const entity = born();
+    const entity = created();
     expect(() => restOn([{ kind: 'answer', count: 1, at: AT }], entity, new Inbox())).toThrow(
       'there is no further answer',
     );
   });
 
   it('writes down nothing that does not count: repeats, and answers to what is not out', () => {
-    const entity = born();
-    const [letter] = live(entity, [{ word: 'attach first', index: 1 }]);
+    const entity = created();
+    const [envelope] = live(entity, [{ word: 'attach first', index: 1 }]);
     const count = entity.inputs.length;
-    if (letter !== undefined) entity.apply(letter);
+    if (envelope !== undefined) entity.apply(envelope);
     entity.apply({ kind: 'answer', at: AT, commandId: 'nobody', event: null });
     expect(entity.inputs.length).toBe(count);
   });
 });
 
 describe('what came', () => {
-  const letter = (id: string) => ({ id, event: { type: 'deadline' } }) as const;
+  const envelope = (id: string) => ({ id, event: { type: 'deadline' } }) as const;
 
   it('is taken once: answers, then letters, then the deadline', () => {
     const inbox = new Inbox();
     inbox.put({ kind: 'deadline' });
-    inbox.put({ kind: 'letter', letter: letter('a') });
+    inbox.put({ kind: 'envelope', envelope: envelope('a') });
     inbox.put({ kind: 'answer', commandId: 'c', event: null });
     expect(inbox.isEmpty).toBe(false);
     expect(inbox.take(5).map(({ kind, at }) => [kind, at])).toEqual([
       ['answer', 5],
-      ['letter', 5],
+      ['envelope', 5],
       ['deadline', 5],
     ]);
     expect(inbox.isEmpty).toBe(true);
@@ -238,11 +238,11 @@ describe('what came', () => {
 
   it('comes before what came since when it is put back, and is dated anew', () => {
     const inbox = new Inbox();
-    for (const id of ['a', 'b']) inbox.put({ kind: 'letter', letter: letter(id) });
+    for (const id of ['a', 'b']) inbox.put({ kind: 'envelope', envelope: envelope(id) });
     const taken = inbox.take(5);
-    inbox.put({ kind: 'letter', letter: letter('c') });
+    inbox.put({ kind: 'envelope', envelope: envelope('c') });
     inbox.putBack(taken);
     const again = inbox.take(6);
-    expect(again).toEqual(['a', 'b', 'c'].map((id) => ({ kind: 'letter', letter: letter(id), at: 6 })));
+    expect(again).toEqual(['a', 'b', 'c'].map((id) => ({ kind: 'envelope', envelope: envelope(id), at: 6 })));
   });
 });

@@ -7,7 +7,7 @@ import type { RunRules } from '../../core/run/rules.ts';
 import type { Delivery } from '../../ports/notifier.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { replay, serverHistories } from '../../temporal/replay.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { ITEM, RULES } from '../core/run-life.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
@@ -47,8 +47,8 @@ const conversationOf = (run: RunId, index: number, attempt: number) =>
   conversationId(`${run.slice(-2)}${attempt}f${index}`.padStart(32, '0'));
 
 async function sceneOf(id: RunId, count: number): Promise<Scene> {
-  const late: { post: Deployment['post'] | null; fate: Fate } = { post: null, fate: 'refused' };
-  const deliver = async (delivery: Delivery): Promise<void> => late.post?.notices.deliver(delivery);
+  const late: { entities: Deployment['entities'] | null; fate: Fate } = { entities: null, fate: 'refused' };
+  const deliver = async (delivery: Delivery): Promise<void> => late.entities?.notices.deliver(delivery);
   const deployment = await wire({
     address: server.address,
     activities: {
@@ -59,15 +59,15 @@ async function sceneOf(id: RunId, count: number): Promise<Scene> {
         const answer = { type: 'conversationStarted', commandId, index, conversationId: own } as const;
         if (fate === 'silent') return answer;
         const initialMessage = { messageId: `first-${own}`, text: 't', run: true };
-        const birth = {
-          ...CONVERSATION_BIRTH,
+        const spec = {
+          ...CONVERSATION_SPEC,
           conversationId: own,
           runId: run,
           key,
           itemIndex: index,
           initialMessage,
         };
-        const event = { type: 'started', birth, watcher: addressOfCommand(commandId) } as const;
+        const event = { type: 'started', spec, watcher: addressOfCommand(commandId) } as const;
         await deliver({ to: { machine: 'conversation', id: own }, event });
         return answer;
       },
@@ -79,13 +79,13 @@ async function sceneOf(id: RunId, count: number): Promise<Scene> {
       },
     },
   });
-  late.post = deployment.post;
+  late.entities = deployment.entities;
   const keys = Array.from({ length: count }, (_, index) => `k${index}`);
   return { deployment, id, keys, become: (what) => void (late.fate = what) };
 }
 
 async function begin({ deployment, id, keys }: Scene, rules: Partial<RunRules>): Promise<void> {
-  const birth = {
+  const spec = {
     runId: id,
     userId: userId('u'),
     name: 'n',
@@ -93,11 +93,11 @@ async function begin({ deployment, id, keys }: Scene, rules: Partial<RunRules>):
     rules: { ...RULES, concurrency: 50, settleMs: null, ...rules },
     items: keys.map((key) => ({ ...ITEM, key })),
   };
-  await ask({ deployment, id }, { type: 'runStarted', birth });
+  await ask({ deployment, id }, { type: 'runStarted', spec });
 }
 
 const ask = ({ deployment, id }: Pick<Scene, 'deployment' | 'id'>, event: RunEvent): Promise<void> =>
-  deployment.post.requests.deliver({ to: { machine: 'run', id }, event });
+  deployment.entities.requests.deliver({ to: { machine: 'run', id }, event });
 
 async function untilFinishedWith({ deployment, id, keys }: Scene, succeeded: number): Promise<void> {
   const failed = keys.length - succeeded;

@@ -56,10 +56,10 @@ async function begin(server: DevServer, size: number, concurrency: number): Prom
     workingMs: null,
   }));
   const rules = { ...RULES, concurrency, settleMs: null };
-  const birth = { runId: run, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
-  await deployment.post.requests.deliver({
+  const spec = { runId: run, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
+  await deployment.entities.requests.deliver({
     to: { machine: 'run', id: run },
-    event: { type: 'runStarted', birth },
+    event: { type: 'runStarted', spec },
   });
   return { run, size, folder, store, deployment, fleet };
 }

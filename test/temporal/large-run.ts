@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { conversationId, runId, sandboxId, userId } from '../../core/ids.ts';
-import { bornRun } from '../../core/run/born.ts';
-import { standingOfAll } from '../../core/run/standing.ts';
+import { initRun } from '../../core/run/init.ts';
+import { allItemsByPhase } from '../../core/run/items-by-phase.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import { RULES } from '../core/run-life.ts';
 
@@ -26,7 +26,7 @@ export function largeRun(count: number): RunState {
     { length: count },
     (_, index) => `fix-flaky-tests[package=services/component-${index}]`,
   );
-  const born = bornRun(
+  const created = initRun(
     {
       runId: runId(`run-${RUN_HEX}`),
       userId: userId('ada.lovelace@example.com'),
@@ -37,17 +37,17 @@ export function largeRun(count: number): RunState {
     },
     NOW,
   );
-  const items = born.items.map(ended);
+  const items = created.items.map(ended);
   const sandboxes = items.map(({ key }) => ({
     sandboxId: sandboxId(hexOf(`sandbox ${key}`)),
     state: 'gone' as const,
     awaiting: null,
   }));
   return {
-    ...born,
+    ...created,
     items,
     sandboxes,
-    standing: standingOfAll(items),
+    byPhase: allItemsByPhase(items),
     commandCount: 9 * count,
     sequence: 12 * count,
   };

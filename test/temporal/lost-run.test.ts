@@ -30,12 +30,12 @@ function deployRefused(): Promise<Deployment> {
 async function start(deployment: Deployment, id: RunId, count: number, more: Partial<RunRules> = {}) {
   const items = Array.from({ length: count }, (_, index) => ({ ...ITEM, key: `k${index}` }));
   const rules = { ...RULES, concurrency: 50, settleMs: null, ...more };
-  const birth = { runId: id, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
-  await ask(deployment, id, { type: 'runStarted', birth });
+  const spec = { runId: id, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
+  await ask(deployment, id, { type: 'runStarted', spec });
 }
 
-async function ask({ post }: Deployment, id: RunId, event: object): Promise<void> {
-  await post.requests.deliver({ to: { machine: 'run', id }, event: event as never });
+async function ask({ entities }: Deployment, id: RunId, event: object): Promise<void> {
+  await entities.requests.deliver({ to: { machine: 'run', id }, event: event as never });
 }
 
 const itemOf = async ({ store }: Deployment, id: RunId, key: string) => await store.records.runItem(id, key);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOfCommand, conversationId, runId, userId } from '../../core/ids.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { ITEM, RULES } from '../core/run-life.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
 import { sandboxOf } from '../engine/fake-activities.ts';
@@ -26,7 +26,7 @@ const conversationTo = (index: number) => ({ machine: 'conversation', id: conver
 let server: DevServer;
 
 async function finished(deployment: Deployment, index: number): Promise<void> {
-  await deployment.post.requests.deliver(started(index));
+  await deployment.entities.requests.deliver(started(index));
   await untilConversation(deployment, conversationAt(index), FINISHED);
 }
 
@@ -49,12 +49,12 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
       const deployment = await deploy({ address: server.address });
       await finished(deployment, 1);
       await terminate(deployment, workflowOf(1));
-      await expect(deployment.post.requests.deliver(message(1, 'late'))).rejects.toMatchObject({
+      await expect(deployment.entities.requests.deliver(message(1, 'late'))).rejects.toMatchObject({
         code: 'workflow_lost',
       });
       await untilConversation(deployment, conversationAt(1), LOST);
       expect(deployment.idsOf('deliverItem').length).toBe(1);
-      await deployment.post.requests.deliver({
+      await deployment.entities.requests.deliver({
         to: conversationTo(1),
         event: { type: 'deleteRequested', requestId: 'd' },
       });
@@ -95,7 +95,7 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
       const to = { machine: 'sandbox', id: sandboxOf(conversationAt(3)) } as const;
       await terminate(deployment, `sandbox/${to.id}`);
       const event = { type: 'pauseRequested', requestId: 'p', reason: 'user' } as const;
-      await expect(deployment.post.requests.deliver({ to, event })).rejects.toMatchObject({
+      await expect(deployment.entities.requests.deliver({ to, event })).rejects.toMatchObject({
         code: 'workflow_lost',
       });
       await untilConversation(deployment, conversationAt(3), { sandboxStatus: 'MISSING' });
@@ -108,7 +108,7 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
     async () => {
       const run = runId('lost-item');
       const idOf = (attempt: number) => conversationId(`e${attempt}`.padStart(32, '0'));
-      const late: { post: Deployment['post'] | null } = { post: null };
+      const late: { entities: Deployment['entities'] | null } = { entities: null };
       const deployment = await deploy({
         address: server.address,
         activities: {
@@ -116,14 +116,14 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
             const id = idOf(attempt);
             const initialMessage = { messageId: `first-${attempt}`, text: 't', run: true };
             const own = { conversationId: id, runId: run, key, itemIndex: index, initialMessage };
-            const birth = { ...CONVERSATION_BIRTH, ...own };
-            const event = { type: 'started', birth, watcher: addressOfCommand(commandId) } as const;
-            await late.post?.notices.deliver({ to: { machine: 'conversation', id }, event });
+            const spec = { ...CONVERSATION_SPEC, ...own };
+            const event = { type: 'started', spec, watcher: addressOfCommand(commandId) } as const;
+            await late.entities?.notices.deliver({ to: { machine: 'conversation', id }, event });
             return { type: 'conversationStarted', commandId, index, conversationId: id };
           },
           ...RUN_ENDS,
         },
-        looks: {
+        polls: {
           watchAgent: ({ conversationId: id, id: commandId, generation }) =>
             id === idOf(1)
               ? { kind: 'again', at: Date.now() + 60_000, memory: null }
@@ -140,7 +140,7 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
                 },
         },
       });
-      late.post = deployment.post;
+      late.entities = deployment.entities;
       const retry = [
         { on: ['infra', 'agent_error'], attempts: 1, initialMs: 10, factor: 1, maxMs: 10 },
       ] as const;
@@ -150,10 +150,10 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
         retry,
         cleanup: { ...RULES.cleanup, sandbox: 'keep' },
       } as const;
-      const birth = { runId: run, userId: userId('u'), name: 'n', planHash: 'h', rules, items: [ITEM] };
-      await deployment.post.requests.deliver({
+      const spec = { runId: run, userId: userId('u'), name: 'n', planHash: 'h', rules, items: [ITEM] };
+      await deployment.entities.requests.deliver({
         to: { machine: 'run', id: run },
-        event: { type: 'runStarted', birth },
+        event: { type: 'runStarted', spec },
       });
       await untilConversation(deployment, idOf(1), { executionStatus: 'RUNNING' });
       await terminate(deployment, `conversation/${idOf(1)}`);
@@ -178,11 +178,11 @@ describeWith('temporal', 'a workflow that was ended by hand', () => {
       await deployment.store.records.project([other]);
       const to = { machine: 'sandbox', id: other.sandboxId } as const;
       const pause = { type: 'pauseRequested', requestId: 'p', reason: 'user' } as const;
-      await expect(deployment.post.requests.deliver({ to, event: pause })).rejects.toMatchObject({
+      await expect(deployment.entities.requests.deliver({ to, event: pause })).rejects.toMatchObject({
         code: 'workflow_lost',
       });
-      await deployment.post.requests.deliver({ to, event: { type: 'deleteRequested', requestId: 'd' } });
-      await deployment.post.notices.deliver({ to, event: pause });
+      await deployment.entities.requests.deliver({ to, event: { type: 'deleteRequested', requestId: 'd' } });
+      await deployment.entities.notices.deliver({ to, event: pause });
       expect(await deployment.store.records.sandbox(other.sandboxId)).toEqual(other);
       expect(deployment.idsOf('stopSandbox')).toEqual([]);
     },

@@ -58,10 +58,10 @@ describeWith('temporal', 'a workflow that was reset', () => {
     async () => {
       const { store, told } = await watchedStore();
       const deployment = await deploy({ address: server.address, store });
-      const { post } = deployment;
-      await post.requests.deliver(started(1));
+      const { entities } = deployment;
+      await entities.requests.deliver(started(1));
       await untilConversation(deployment, conversationAt(1), FINISHED);
-      await post.requests.deliver(message(1, 'before'));
+      await entities.requests.deliver(message(1, 'before'));
       await eventually(() => deployment.idsOf('deliverItem').length, 2);
       await untilConversation(deployment, conversationAt(1), FINISHED);
       expect(told.overtaken).toBe(0);
@@ -78,7 +78,7 @@ describeWith('temporal', 'a workflow that was reset', () => {
       expect((await store.journal.forget(entity)).entries).toBeGreaterThan(0);
       const ranBefore = deployment.ran.length;
 
-      await post.notices.deliver(message(1, 'after'));
+      await entities.notices.deliver(message(1, 'after'));
       await eventually(() => new Set(deployment.idsOf('deliverItem')).size, 3);
       await untilConversation(deployment, conversationAt(1), FINISHED);
       expect(deployment.ran.length).toBeGreaterThan(ranBefore);

@@ -65,7 +65,7 @@ class Runs {
     },
     awaitScheduledRun: (id) => {
       if (this.ended.has(id)) return Promise.resolve();
-      throw ApplicationFailure.create({ type: 'look', message: 'it goes on', nextRetryDelay: 100 });
+      throw ApplicationFailure.create({ type: 'poll', message: 'it goes on', nextRetryDelay: 100 });
     },
     cancelScheduledRun: ({ runId: id }) => {
       this.cancelled.push(id);

@@ -76,8 +76,8 @@ async function onEmbedded(receiver: OtlpReceiver): Promise<void> {
 
 async function onTemporal(receiver: OtlpReceiver, { address }: DevServer): Promise<void> {
   const spans = spansTo(receiver);
-  const { post, store, stop } = await deploy({ address, observers: { meters: SILENT_METERS, spans } });
-  await live(post.requests, store);
+  const { entities, store, stop } = await deploy({ address, observers: { meters: SILENT_METERS, spans } });
+  await live(entities.requests, store);
   await stop();
   await spans.close();
 }

@@ -9,7 +9,7 @@ import { systemClock } from '../../engine/system-clock.ts';
 import { carrierActivities, type CarrierOptions } from '../../temporal/carrier.ts';
 import { freePort } from '../../loopback/free-port.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
-import { Post } from '../../temporal/post.ts';
+import { EntityClient } from '../../temporal/entity-client.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 import { openMeters } from '../../telemetry/meters.ts';
 import { metricsTelemetry } from '../../telemetry/metrics-endpoint.ts';
@@ -43,8 +43,8 @@ async function live(): Promise<void> {
   keepPool(meters.warm);
   const queue = `parley-${randomBytes(6).toString('hex')}`;
   const stones = observedTombstones(tombstones(store.engine, clock), { meters });
-  const post = new Post({ client, queue, eventsMax: 2_000, tombstones: stones, clock });
-  let looks = 0;
+  const entities = new EntityClient({ client, queue, eventsMax: 2_000, tombstones: stones, clock });
+  let polls = 0;
   const { activities } = watchingFakes(
     clock,
     {
@@ -55,8 +55,8 @@ async function live(): Promise<void> {
     },
     {
       watchAgent: ({ id: commandId, generation }) => {
-        looks += 1;
-        if (looks === 1) return { kind: 'again', at: clock.now() + 100, memory: null };
+        polls += 1;
+        if (polls === 1) return { kind: 'again', at: clock.now() + 100, memory: null };
         const report = reportOf('FINISHED', clock.now(), generation);
         return { kind: 'over', event: { type: 'agentReported', commandId, report } };
       },
@@ -64,7 +64,7 @@ async function live(): Promise<void> {
   );
   const options: CarrierOptions = {
     store: store.engine,
-    send: (letter) => post.send(letter),
+    send: (envelope) => entities.send(envelope),
     activities,
     clock,
   };
@@ -79,13 +79,13 @@ async function live(): Promise<void> {
   });
   const id = conversationAt(1);
   const initialMessage = { messageId: 'first', text: SECRET, run: true };
-  await post.requests.deliver(started(1, { title: 'Fix the index', tags: TAGS, initialMessage }));
+  await entities.requests.deliver(started(1, { title: 'Fix the index', tags: TAGS, initialMessage }));
   await untilConversation({ store }, id, { executionStatus: 'FINISHED', queuedMessages: 0 });
   const event = { type: 'deleteRequested', requestId: 'delete' } as const;
-  await post.requests.deliver({ to: { machine: 'conversation', id }, event });
+  await entities.requests.deliver({ to: { machine: 'conversation', id }, event });
   await untilEnded({ client }, `conversation/${id}`);
   await untilEnded({ client }, `sandbox/${sandboxOf(id)}`);
-  await post.requests.deliver(message(1, 'late'));
+  await entities.requests.deliver(message(1, 'late'));
   await workers.stop();
 }
 
@@ -140,10 +140,10 @@ describeWith('temporal', 'a worker that is watched', () => {
       expect(await valueOf('parley_tries_total', { ...openAgent, outcome: 'answered' })).toBe(1);
       expect(await valueOf('parley_commands_total', { ...openAgent, outcome: 'answered' })).toBe(1);
       expect(await valueOf('parley_try_duration_seconds_count', openAgent)).toBe(2);
-      expect(await valueOf('parley_looks_total', { ...watchAgent, outcome: 'again' })).toBe(1);
-      expect(await valueOf('parley_looks_total', { ...watchAgent, outcome: 'over' })).toBe(1);
+      expect(await valueOf('parley_polls_total', { ...watchAgent, outcome: 'again' })).toBe(1);
+      expect(await valueOf('parley_polls_total', { ...watchAgent, outcome: 'over' })).toBe(1);
       expect(
-        await valueOf('parley_letters_sent_total', { machine: 'sandbox', outcome: 'sent' }),
+        await valueOf('parley_messages_sent_total', { machine: 'sandbox', outcome: 'sent' }),
       ).toBeGreaterThan(0);
       expect(await valueOf('parley_rows_written_total', { table: 'conversation' })).toBeGreaterThan(5);
       expect(await valueOf('parley_tombstone_answers_total', conversation)).toBe(1);

@@ -26,11 +26,11 @@ const idOf = new Map(INDICES.map((index) => [conversationAt(index), index]));
 let server: DevServer;
 
 /** Agents that work until they are let go. */
-function agents(): { readonly looks: Looks; letGo(): void } {
+function agents(): { readonly polls: Looks; letGo(): void } {
   let areHeld = true;
   return {
     letGo: () => void (areHeld = false),
-    looks: {
+    polls: {
       watchAgent: ({ id, conversationId, generation }) => {
         const now = Date.now();
         if (areHeld && isBusy(idOf.get(conversationId) ?? 0))
@@ -56,7 +56,7 @@ async function buildOf({ client }: Cluster, workflowId: string): Promise<unknown
 }
 
 async function startAll(cluster: Cluster, old: BuiltWorkers): Promise<void> {
-  await Promise.all(INDICES.map((index) => cluster.post.requests.deliver(started(index))));
+  await Promise.all(INDICES.map((index) => cluster.entities.requests.deliver(started(index))));
   for (const index of INDICES) {
     const executionStatus = isBusy(index) ? 'RUNNING' : 'FINISHED';
     await untilConversation(cluster, conversationAt(index), { startTask: 'READY', executionStatus });
@@ -77,12 +77,12 @@ describeWith('temporal', 'workers of two builds', () => {
     'change places under open conversations, and none is lost',
     async () => {
       const cluster = await openCluster(server.address);
-      const { looks, letGo } = agents();
-      const old = await cluster.startBuild('1.0.0', { looks });
+      const { polls, letGo } = agents();
+      const old = await cluster.startBuild('1.0.0', { polls });
       expect(await promoteFirst(at(cluster), old.version)).toBe(true);
       await startAll(cluster, old);
 
-      const next = await cluster.startBuild('2.0.0', { looks });
+      const next = await cluster.startBuild('2.0.0', { polls });
       expect(await promoteFirst(at(cluster), next.version)).toBe(false);
       await eventually(() => promote(at(cluster), next.version).catch((error: unknown) => error), {
         previous: old.version.buildId,
@@ -103,7 +103,7 @@ describeWith('temporal', 'workers of two builds', () => {
 
       letGo();
       await Promise.all(
-        INDICES.map((index) => cluster.post.requests.deliver(message(index, `more-${index}`))),
+        INDICES.map((index) => cluster.entities.requests.deliver(message(index, `more-${index}`))),
       );
       await eventually(() => new Set(next.idsOf('deliverItem')).size, CONVERSATIONS);
       for (const index of INDICES) await untilConversation(cluster, conversationAt(index), FINISHED);

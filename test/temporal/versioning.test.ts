@@ -125,7 +125,7 @@ describeWith('temporal', 'parley temporal versions, promote and drain', () => {
       });
       const at = { connection: cluster.connection, namespace: 'default' };
       expect(await promoteFirst(at, old.version)).toBe(true);
-      await cluster.post.requests.deliver(started(1));
+      await cluster.entities.requests.deliver(started(1));
       await eventually(() => opened, 1);
 
       const refused = await temporal(cluster, 'drain', old.version.buildId);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
 import { ACTIVITY_COMMAND_TYPES } from '../../core/machine/resource.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
-import { CONVERSATION_BIRTH } from '../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../core/conversation-life.ts';
 import { conversationAt, message, started } from '../engine/engine-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
@@ -53,10 +53,10 @@ describeWith('temporal', 'what an operator can search for', () => {
 
   it('is what is done, by the name of the command, and whose it is', { timeout: SLOW_MS }, async () => {
     const deployment = await deploy({ address: server.address });
-    const { post, client } = deployment;
+    const { entities, client } = deployment;
     const id = conversationAt(2);
     const owner = userId('\u{1f600}'.repeat(128));
-    await post.requests.deliver(
+    await entities.requests.deliver(
       started(2, { userId: owner, title: 'Mend the door', runId: runId('r'), key: 'k' }),
     );
     await untilConversation(deployment, id, FINISHED);
@@ -81,10 +81,10 @@ describeWith('temporal', 'what an operator can search for', () => {
 
   it('is typed, is found, and is written on changes alone', { timeout: SLOW_MS }, async () => {
     const deployment = await deploy({ address: server.address });
-    const { post, client } = deployment;
-    await post.requests.deliver(started(1, { tags: { team: 'a', area: 'x' } }));
+    const { entities, client } = deployment;
+    await entities.requests.deliver(started(1, { tags: { team: 'a', area: 'x' } }));
     await untilConversation(deployment, ID, FINISHED);
-    await post.requests.deliver(message(1, 'second'));
+    await entities.requests.deliver(message(1, 'second'));
     await eventually(() => deployment.idsOf('deliverItem').length, 2);
     await untilConversation(deployment, ID, FINISHED);
 
@@ -94,7 +94,7 @@ describeWith('temporal', 'what an operator can search for', () => {
     await eventually(statuses, ['STARTING', 'RUNNING', 'FINISHED', 'RUNNING', 'FINISHED']);
     expect((await writtenIn(deployment, WORKFLOW)).at(-1)).toEqual({
       ParleyStatus: { type: 'Keyword', value: 'FINISHED' },
-      ParleyOwner: { type: 'Keyword', value: CONVERSATION_BIRTH.userId },
+      ParleyOwner: { type: 'Keyword', value: CONVERSATION_SPEC.userId },
       ParleyTags: { type: 'KeywordList', value: ['area=x', 'team=a'] },
     });
 

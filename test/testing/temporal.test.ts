@@ -24,22 +24,22 @@ function open(options: WorldOptions = {}) {
 function life(world: ReturnType<typeof createWorld>): unknown[] {
   const seen: unknown[] = [];
   const first = world.start({ name: 'first', repo: 'acme/core' });
-  const look = (): void => {
+  const poll = (): void => {
     const { startTask, status, pauseReason, executionStatus, outcome, queued } = first;
     seen.push({ startTask, status, pauseReason, executionStatus, outcome, queued });
   };
-  look();
+  poll();
   world.at('3m', () => first.sandbox.pause());
   for (const time of ['1m', '3m', '1m']) {
     world.advance(time);
-    look();
+    poll();
   }
   first.send('more');
-  look();
+  poll();
   world.advance('12h5m');
-  look();
+  poll();
   world.advance('11d');
-  look();
+  poll();
   return seen;
 }
 

@@ -33,7 +33,7 @@ export function modelActivities(tries: HeldTries, pace: Pace): Activities {
         if (outcome.kind === 'over') return outcome.event;
         throw new ParleyError('agent_unreachable', 'Cannot carry out the command yet: its answer is not due');
       },
-      async look(command: ActivityCommand) {
+      async poll(command: ActivityCommand) {
         const outcome = await hold(tries, command, Context.current().cancellationSignal);
         if (outcome.kind === 'over') return outcome;
         return { kind: 'again', at: pace.now() + waitMs(), memory: null };

@@ -28,7 +28,7 @@ export interface NumberedReply {
 export function relayCalls(): void {
   const { port, replies, program } = workerData as RelayData;
   const count = new Int32Array(replies);
-  const post = (reply: NumberedReply): void => {
+  const entities = (reply: NumberedReply): void => {
     port.postMessage(reply);
     Atomics.add(count, 0, 1);
     Atomics.notify(count, 0);
@@ -42,15 +42,15 @@ export function relayCalls(): void {
   const waiting = new Set<number>();
   child.on('message', (message: NumberedReply) => {
     waiting.delete(message.number);
-    post(message);
+    entities(message);
   });
   child.once('exit', () => {
-    for (const number of waiting) post({ number, reply: ENDED });
+    for (const number of waiting) entities({ number, reply: ENDED });
   });
   port.on('message', (call: NumberedCall) => {
     waiting.add(call.number);
     if (child.connected) child.send(call);
-    else post({ number: call.number, reply: ENDED });
+    else entities({ number: call.number, reply: ENDED });
   });
 }
 

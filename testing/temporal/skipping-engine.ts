@@ -8,15 +8,15 @@ import type { Notifier } from '../../ports/notifier.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { StepRecord } from '../../workflows/entity.ts';
 import { EVENTS_MAX_DEFAULT } from '../../workflows/events-max.ts';
-import { noticeSignal, requestUpdate, type Letter } from '../../workflows/letter.ts';
+import { noticeSignal, requestUpdate, type Envelope } from '../../workflows/envelope.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
-import { Post } from '../../temporal/post.ts';
+import { EntityClient } from '../../temporal/entity-client.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import { startWorkers } from '../../temporal/worker.ts';
 import type { EngineOrder, Happening, OrderedEngine, Rest } from './engine-order.ts';
 import { HeldTries, type Place } from './held-tries.ts';
-import { LettersUnderWay } from './letters-under-way.ts';
+import { EnvelopesInFlight } from './envelopes-in-flight.ts';
 import { modelActivities } from './model-activities.ts';
 import { observedBundle } from './observed/observed-bundle.ts';
 import type { Note } from './observed/observer-sinks.ts';
@@ -92,15 +92,15 @@ async function wire({ env }: SkippingServer, { eventsMax = EVENTS_MAX_DEFAULT }:
   const bundlePath = await observedBundle();
   const problems: unknown[] = [];
   const notices = new NoticesInOrder((problem) => problems.push(problem));
-  /** Letters that met a run on its way out, by workflow id: for the next one. */
-  const late = new Map<string, readonly Letter[]>();
+  /** Envelopes that met a run on its way out, by workflow id: for the next one. */
+  const late = new Map<string, readonly Envelope[]>();
   const clock = await ServerClock.of(env);
   const told = { happened: [] as Happening[], passedBeforeMs: 0 };
   const store = await openStore({ kind: 'sqlite', path: ':memory:' });
   const engineStore = heardStore(store.engine, (rows) => told.happened.push({ kind: 'rows', rows }));
   const tries = new HeldTries();
   const unrest = new Unrest(tries);
-  const letters = new LettersUnderWay((id) => unrest.isOpen(id));
+  const envelopes = new EnvelopesInFlight((id) => unrest.isOpen(id));
   const onStep = (step: StepRecord): void => {
     told.happened.push({ kind: 'step', step, passedMs: clock.passedMs - told.passedBeforeMs });
     for (const command of step.commands)
@@ -109,10 +109,10 @@ async function wire({ env }: SkippingServer, { eventsMax = EVENTS_MAX_DEFAULT }:
   const client = new WorkflowClient({
     connection: env.connection,
     dataConverter: CONVERTER,
-    interceptors: [letters.interceptor],
+    interceptors: [envelopes.interceptor],
   });
   const buried = tombstones(engineStore, clock, onStep);
-  const post = new Post({ client, queue: QUEUE, eventsMax, tombstones: buried, clock });
+  const entities = new EntityClient({ client, queue: QUEUE, eventsMax, tombstones: buried, clock });
   const pace = { now: () => clock.now(), nextAt: clock.now() };
   const workers = await startWorkers({
     connection: env.nativeConnection,
@@ -121,7 +121,7 @@ async function wire({ env }: SkippingServer, { eventsMax = EVENTS_MAX_DEFAULT }:
     bundlePath,
     activities: carrierActivities({
       store: engineStore,
-      send: (letter) => post.send(letter),
+      send: (envelope) => entities.send(envelope),
       activities: modelActivities(tries, pace),
       clock,
     }),
@@ -130,13 +130,28 @@ async function wire({ env }: SkippingServer, { eventsMax = EVENTS_MAX_DEFAULT }:
       sinks: sinksOf({
         onStep,
         onNote: (...heard) => hear({ unrest, tries, client, notices, late }, ...heard),
-        onLate: (workflowId, letter) => void late.set(workflowId, [...(late.get(workflowId) ?? []), letter]),
+        onLate: (workflowId, envelope) =>
+          void late.set(workflowId, [...(late.get(workflowId) ?? []), envelope]),
       }),
       shutdownGraceTime: 1,
       shutdownForceTime: 1_000,
     },
   });
-  return { problems, clock, store, tries, unrest, letters, client, post, pace, workers, told, notices, late };
+  return {
+    problems,
+    clock,
+    store,
+    tries,
+    unrest,
+    envelopes: envelopes,
+    client,
+    post: entities,
+    pace,
+    workers,
+    told,
+    notices,
+    late,
+  };
 }
 
 async function hear(
@@ -147,8 +162,8 @@ async function hear(
 ): Promise<void> {
   unrest.hear(workflowId, runId, note);
   if (note.end === 'open') {
-    for (const letter of late.get(workflowId) ?? [])
-      notices.say(() => client.getHandle(workflowId).signal(noticeSignal, letter));
+    for (const envelope of late.get(workflowId) ?? [])
+      notices.say(() => client.getHandle(workflowId).signal(noticeSignal, envelope));
     late.delete(workflowId);
   }
   // This server's clock stands still for ever for a try that outlives its run; the worker waits for the sink.
@@ -159,16 +174,16 @@ async function hear(
 }
 
 async function perform(parts: Parts, requests: { count: number }, order: EngineOrder): Promise<void> {
-  const { post, problems, tries, notices } = parts;
+  const { post: entities, problems, tries, notices } = parts;
   switch (order.do) {
     case 'notify': {
       const { to, event } = order;
-      return notices.say(() => post.notices.deliver({ to, event } as Delivery));
+      return notices.say(() => entities.notices.deliver({ to, event } as Delivery));
     }
     case 'request': {
       const { to, event } = order;
       requests.count += 1;
-      post.requests
+      entities.requests
         .deliver({ to, event } as Delivery)
         .catch((problem: unknown) => problems.push(problem))
         .finally(() => void (requests.count -= 1));
@@ -193,11 +208,11 @@ async function leapTo({ clock, pace, tries }: Parts, at: number): Promise<void> 
 }
 
 async function rest(parts: Parts, requests: { readonly count: number }): Promise<void> {
-  const { unrest, letters, clock, problems } = parts;
+  const { unrest, envelopes: envelopes, clock, problems } = parts;
   const untilMs = performance.now() + SETTLE_MAX_MS;
   for (;;) {
     throwFirst(problems);
-    const found = underWay(parts, requests) ?? unrest.find(letters, clock.now());
+    const found = underWay(parts, requests) ?? unrest.find(envelopes, clock.now());
     if (found === null) return;
     if (performance.now() > untilMs) throw new Error(`Cannot settle: ${found}`);
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
@@ -228,8 +243,8 @@ async function warmUp(client: WorkflowClient): Promise<void> {
     taskQueue: QUEUE,
     workflowIdConflictPolicy: 'FAIL',
   });
-  const letter = { id: workflowId, event: { type: 'deadline' } } as const;
-  await client.executeUpdateWithStart(requestUpdate, { args: [letter], startWorkflowOperation });
+  const envelope = { id: workflowId, event: { type: 'deadline' } } as const;
+  await client.executeUpdateWithStart(requestUpdate, { args: [envelope], startWorkflowOperation });
   await client.getHandle(workflowId).result();
 }
 

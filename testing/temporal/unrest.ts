@@ -1,9 +1,9 @@
 /**
- * Whether everything is settled: no letter under way, nothing in a workflow's hands, every command waiting for the model.
+ * Whether everything is settled: no envelope under way, nothing in a workflow's hands, every command waiting for the model.
  * Owns that definition, from what workflows and client tell; must not wait.
  */
 import type { HeldTries } from './held-tries.ts';
-import type { LettersUnderWay } from './letters-under-way.ts';
+import type { EnvelopesInFlight } from './envelopes-in-flight.ts';
 import type { Note } from './observed/observer-sinks.ts';
 
 interface LatestNote extends Note {
@@ -44,10 +44,10 @@ export class Unrest {
 
   /** What is not settled, in words; null when everything is. */
   find(
-    { calls, taken, begun }: Pick<LettersUnderWay, 'calls' | 'taken' | 'begun'>,
+    { calls, taken, begun }: Pick<EnvelopesInFlight, 'calls' | 'taken' | 'begun'>,
     now: number,
   ): string | null {
-    if (calls > 0) return 'letters are being sent';
+    if (calls > 0) return 'envelopes are being sent';
     for (const [workflowId, runId] of begun)
       if (!this.handled.get(workflowId)?.has(runId)) return `${workflowId} has not begun again`;
     for (const workflowId of taken.keys())

@@ -79,7 +79,7 @@ export class WaitingEngine {
   private giveUp(): void {
     this.leave();
     kill(this.pid);
-    caller().post({ call: 'close', engine: this.number });
+    caller().entities({ call: 'close', engine: this.number });
   }
 }
 
@@ -120,7 +120,7 @@ class Caller {
   /** @throws ParleyError as the engine does; TookTooLong */
   call(call: EngineCall, waitMs: number): EngineValue {
     const until = performance.now() + waitMs;
-    const number = this.post(call);
+    const number = this.entities(call);
     for (;;) {
       const seen = Atomics.load(this.replies, 0);
       const reply = this.take(number);
@@ -134,7 +134,7 @@ class Caller {
   }
 
   /** Waits for nothing; returns the number of its reply. */
-  post(call: EngineCall): number {
+  entities(call: EngineCall): number {
     this.number += 1;
     this.port.postMessage({ number: this.number, call } satisfies NumberedCall);
     return this.number;

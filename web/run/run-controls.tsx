@@ -13,13 +13,17 @@ import { useSession } from '../session/session.ts';
 import type { RunRecord } from './run-types.ts';
 
 type Body = InputOf<'control_run'>['body'];
-type Wish = Body extends infer One ? (One extends Body ? Omit<One, 'requestId' | 'by'> : never) : never;
+type ControlBody = Body extends infer One
+  ? One extends Body
+    ? Omit<One, 'requestId' | 'by'>
+    : never
+  : never;
 
 /** Asks a run for something; a repeat of the same click by the transport changes nothing. */
 export function useControl(id: string, onChange: () => void) {
   const { client } = useSession();
   const action = useAction();
-  const ask = (wish: Wish): Promise<boolean> =>
+  const ask = (wish: ControlBody): Promise<boolean> =>
     action.run(async () => {
       const requestId = `console-${globalThis.crypto.randomUUID()}`;
       await client.controlRun({ params: { run_id: id }, body: { ...wish, requestId } as Body });

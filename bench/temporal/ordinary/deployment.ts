@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { bundleWorkflowCode, Worker, type WorkflowBundle } from '@temporalio/worker';
 import { IDLE_TIME_DEFAULT_MS } from '../../../core/limits.ts';
-import type { ConversationBirth } from '../../../core/conversation/state.ts';
+import type { ConversationSpec } from '../../../core/conversation/state.ts';
 import { openWorld, type WorldOptions } from '../bench-world.ts';
 import { NAMESPACE, type Ground } from '../ground.ts';
 import { Milestones } from '../milestones.ts';
@@ -18,9 +18,9 @@ const WORKFLOWS = path.resolve('bench/temporal/ordinary/workflows.ts');
 export interface OrdinaryDeployment {
   readonly milestones: Milestones;
   /** Returns when the server has taken it. */
-  start(birth: ConversationBirth): Promise<void>;
-  touch(birth: ConversationBirth): Promise<void>;
-  workflowIdOf(birth: ConversationBirth): string;
+  start(spec: ConversationSpec): Promise<void>;
+  touch(spec: ConversationSpec): Promise<void>;
+  workflowIdOf(spec: ConversationSpec): string;
   /** One workflow that does nothing, to its end. */
   runEmpty(): Promise<void>;
   stop(): Promise<void>;
@@ -45,18 +45,18 @@ export async function deployOrdinary(
     shutdownGraceTime: 100,
   });
   const running = worker.run();
-  const workflowIdOf = ({ conversationId }: ConversationBirth): string => `ordinary/${conversationId}`;
+  const workflowIdOf = ({ conversationId }: ConversationSpec): string => `ordinary/${conversationId}`;
   return {
     milestones,
     workflowIdOf,
-    async start(birth) {
-      const workflowId = workflowIdOf(birth);
-      const args: Parameters<typeof ordinary> = [{ birth, idleTimeMs: IDLE_TIME_DEFAULT_MS, session: null }];
+    async start(spec) {
+      const workflowId = workflowIdOf(spec);
+      const args: Parameters<typeof ordinary> = [{ spec, idleTimeMs: IDLE_TIME_DEFAULT_MS, session: null }];
       await client.start<typeof ordinary>('ordinary', { workflowId, taskQueue, args });
     },
-    async touch(birth) {
+    async touch(spec) {
       const name: (typeof touchedSignal)['name'] = 'touched';
-      await client.getHandle(workflowIdOf(birth)).signal(name);
+      await client.getHandle(workflowIdOf(spec)).signal(name);
     },
     async runEmpty() {
       const workflowId = `empty/${randomBytes(8).toString('hex')}`;

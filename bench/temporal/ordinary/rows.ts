@@ -2,7 +2,7 @@
  * The rows that an ordinary conversation writes: one for each status, as queries expect them.
  * Owns their stamps; runs inside a workflow.
  */
-import type { ConversationBirth } from '../../../core/conversation/state.ts';
+import type { ConversationSpec } from '../../../core/conversation/state.ts';
 import type { SandboxId } from '../../../core/ids.ts';
 import type { ConversationRow, SandboxRow } from '../../../core/machine/projection.ts';
 import type { ExecutionStatus, SandboxStatus, StartTaskStatus } from '../../../core/status.ts';
@@ -10,15 +10,15 @@ import type { ExecutionStatus, SandboxStatus, StartTaskStatus } from '../../../c
 export class RowsOfOne {
   /** Rows so far: the sequence of the next. */
   count: number;
-  private readonly birth: ConversationBirth;
+  private readonly spec: ConversationSpec;
 
-  constructor(birth: ConversationBirth, count: number) {
-    this.birth = birth;
+  constructor(spec: ConversationSpec, count: number) {
+    this.spec = spec;
     this.count = count;
   }
 
   conversation(startTask: StartTaskStatus, executionStatus: ExecutionStatus | null = null): ConversationRow {
-    const { conversationId, userId, runId, key, repository, branch, model, title, tags } = this.birth;
+    const { conversationId, userId, runId, key, repository, branch, model, title, tags } = this.spec;
     return {
       table: 'conversation',
       ...this.stamp(),
@@ -43,7 +43,7 @@ export class RowsOfOne {
       table: 'sandbox',
       ...this.stamp(),
       sandboxId,
-      userId: this.birth.userId,
+      userId: this.spec.userId,
       status,
       pauseReason: status === 'PAUSED' ? 'idle' : null,
       transition: null,

@@ -11,7 +11,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ConversationBirth } from '../../../core/conversation/state.ts';
+import type { ConversationSpec } from '../../../core/conversation/state.ts';
 import type { SandboxId } from '../../../core/ids.ts';
 import { sessionEndOf } from '../../../core/sandbox/session.ts';
 import type { OrdinaryActivities } from './activities.ts';
@@ -29,7 +29,7 @@ const COMMANDS = {
 } as const;
 
 export interface OrdinaryInput {
-  readonly birth: ConversationBirth;
+  readonly spec: ConversationSpec;
   readonly idleTimeMs: number;
   /** What an earlier run of the workflow brought up; null at the beginning. */
   readonly session: Session | null;
@@ -54,8 +54,8 @@ export async function empty(): Promise<void> {}
 export async function ordinary(input: OrdinaryInput): Promise<void> {
   let touches = 0;
   setHandler(touchedSignal, () => void (touches += 1));
-  const rows = new RowsOfOne(input.birth, input.session?.rowCount ?? 0);
-  const session = input.session ?? (await start(input.birth, rows));
+  const rows = new RowsOfOne(input.spec, input.session?.rowCount ?? 0);
+  const session = input.session ?? (await start(input.spec, rows));
   const capAt = sessionEndOf(session.startedAt);
   for (let seen = -1; touches !== seen;) {
     seen = touches;
@@ -74,8 +74,8 @@ export async function ordinary(input: OrdinaryInput): Promise<void> {
   await project([rows.sandbox(sandboxId, 'PAUSED')]);
 }
 
-async function start(birth: ConversationBirth, rows: RowsOfOne): Promise<Session> {
-  const { conversationId, userId, strategy } = birth;
+async function start(spec: ConversationSpec, rows: RowsOfOne): Promise<Session> {
+  const { conversationId, userId, strategy } = spec;
   await project([rows.conversation('WORKING')]);
   const placed = await carryOut({
     ...{ id: 'place', type: 'placeConversation', conversationId, userId, strategy },
@@ -89,32 +89,32 @@ async function start(birth: ConversationBirth, rows: RowsOfOne): Promise<Session
   await carryOut({ id: 'create', type: 'createSandbox', sandboxId, generation: GENERATION, deadline });
   const startedAt = Date.now();
   await project([rows.conversation('PREPARING_REPOSITORY'), rows.sandbox(sandboxId, 'RUNNING')]);
-  const { repository, codeHost, branch } = birth;
+  const { repository, codeHost, branch } = spec;
   await carryOut({ id: 'repository', type: 'prepareRepository', ...agent, repository, codeHost, branch });
   for (const status of STEPS) {
     await project([rows.conversation(status)]);
     await carryOut({ id: status, type: COMMANDS[status], ...agent });
   }
   await project([rows.conversation('STARTING_CONVERSATION')]);
-  const { model, tags, iterationsMax, confirmation } = birth;
+  const { model, tags, iterationsMax, confirmation } = spec;
   await carryOut({
     ...{ id: 'open', type: 'openAgent', ...agent, userId },
     ...{ model, tags, iterationsMax, confirmation },
   });
   await project([rows.conversation('READY', 'IDLE')]);
-  await work(birth, agent, rows);
+  await work(spec, agent, rows);
   return { sandboxId, startedAt, rowCount: rows.count };
 }
 
 interface Agent {
-  readonly conversationId: ConversationBirth['conversationId'];
+  readonly conversationId: ConversationSpec['conversationId'];
   readonly sandboxId: SandboxId;
   readonly generation: number;
 }
 
 /** The first message, up to its end. */
-async function work(birth: ConversationBirth, agent: Agent, rows: RowsOfOne): Promise<void> {
-  const { initialMessage } = birth;
+async function work(spec: ConversationSpec, agent: Agent, rows: RowsOfOne): Promise<void> {
+  const { initialMessage } = spec;
   if (initialMessage === null) return;
   const { messageId, text, run } = initialMessage;
   const item = { kind: 'message', itemId: messageId, text, run } as const;

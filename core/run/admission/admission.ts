@@ -10,7 +10,7 @@ import { hold } from './hold.ts';
 import { needsMet, skipUnmet } from './needs.ts';
 import { changePace, countStart, nextPlaceAt, nextStartAt, paceOf, placesOf } from './pace.ts';
 import { isSharded } from '../shards.ts';
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import { itemAt, type RunItem, type RunState, type SlotUse } from '../state.ts';
 import { changeItem, itemOrder, type RunTurn } from '../turn.ts';
 
@@ -24,14 +24,14 @@ interface Hold {
 export function admit(turn: RunTurn): void {
   const { state } = turn;
   if (state.phase !== 'running' || state.mode !== 'normal') return;
-  state.standing ??= standingOf(state);
+  state.byPhase ??= itemsByPhase(state);
   if (state.warming !== undefined) return changePace(turn, { heldBy: 'pool', heldUntil: null });
   skipUnmet(turn);
   // Counted only once somebody may begin: mostly all places are taken.
   let counted: Slots | null = null;
   const slots = (): Slots => (counted ??= usedSlots(state));
   for (;;) {
-    const next = standingOf(state).waiting.length === 0 ? null : nextOf(turn, slots);
+    const next = itemsByPhase(state).waiting.length === 0 ? null : nextOf(turn, slots);
     if (typeof next === 'number') {
       take(slots(), state.items[next]);
       begin(turn, next);
@@ -47,7 +47,7 @@ export function admit(turn: RunTurn): void {
 function nextOf(turn: RunTurn, slots: () => Slots): number | Hold {
   const { state, now } = turn;
   const places = placesOf(state, now);
-  if (standingOf(state).inFlight.length >= places.max)
+  if (itemsByPhase(state).inFlight.length >= places.max)
     return { by: places.by, until: places.by === 'ramp' ? nextPlaceAt(state) : null };
   const tripped = breakerHold(turn);
   if (tripped !== null) return { by: 'breaker', until: tripped.until };
@@ -64,7 +64,7 @@ function nextWaiting(state: RunState, now: number, slots: Slots): number | Hold 
   let by: string | null = null;
   let until: number | null = null;
   const isCanaryFull = canaryPlaces(state) <= 0;
-  for (const index of standingOf(state).waiting) {
+  for (const index of itemsByPhase(state).waiting) {
     const item = state.items[index] as RunItem;
     const { notBefore } = item;
     const full = fullSlot(state, slots, item);
@@ -85,7 +85,7 @@ type Slots = Map<string, number>;
 function usedSlots(state: RunState): Slots {
   const slots: Slots = new Map();
   if (state.rules.slots === undefined) return slots;
-  for (const index of standingOf(state).inFlight) take(slots, state.items[index]);
+  for (const index of itemsByPhase(state).inFlight) take(slots, state.items[index]);
   return slots;
 }
 
@@ -152,7 +152,7 @@ export function admissionDeadline(state: RunState): number | null {
   if (state.phase !== 'running' || state.mode !== 'normal') return null;
   if (state.pace !== undefined) return state.pace.heldUntil;
   // A state that an older version stored: its retries are looked at as they come due.
-  const { waiting, inFlight } = standingOf(state);
+  const { waiting, inFlight } = itemsByPhase(state);
   if (inFlight.length >= state.rules.concurrency) return null;
   if (state.rules.budget?.mode === 'enforce' && !fitsBudget(state)) return null;
   return waiting.reduce<number | null>(
@@ -173,18 +173,18 @@ function canaryLetsGo(turn: RunTurn): boolean {
   const { state } = turn;
   if (paceOf(state).canary === null || canaryPlaces(state) > 0 || underWay(state) > 0) return true;
   changePace(turn, { canary: null });
-  if (endedCount(state) === countWell(standingOf(state).ended)) return true;
+  if (endedCount(state) === countWell(itemsByPhase(state).ended)) return true;
   hold(turn, 'canary');
   return false;
 }
 
 /** In flight, or waiting for another try. */
 function underWay(state: RunState): number {
-  const { waiting, inFlight } = standingOf(state);
+  const { waiting, inFlight } = itemsByPhase(state);
   const tried = waiting.filter((index) => (state.items[index]?.attempt ?? 0) > 0);
   return inFlight.length + tried.length;
 }
 
 function endedCount(state: RunState): number {
-  return Object.values(standingOf(state).ended).reduce((sum, count) => sum + count, 0);
+  return Object.values(itemsByPhase(state).ended).reduce((sum, count) => sum + count, 0);
 }

@@ -6,7 +6,7 @@ import { retryOf } from '../../plan/item-rules.ts';
 import { SECOND_MS } from '../../time.ts';
 import type { FailureClass } from '../../status.ts';
 import { hold } from './hold.ts';
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import type { Ending, RunItem, RunState } from '../state.ts';
 import type { RunTurn } from '../turn.ts';
 
@@ -48,7 +48,7 @@ export function breakerHold(turn: RunTurn): { readonly until: number | null } | 
 
 export function probesInFlight(state: RunState, probingSince: number): number {
   const isProbe = (index: number): boolean => isBegunSince(state.items[index], probingSince);
-  return standingOf(state).inFlight.filter(isProbe).length;
+  return itemsByPhase(state).inFlight.filter(isProbe).length;
 }
 
 function isBegunSince(item: RunItem | undefined, instant: number): boolean {

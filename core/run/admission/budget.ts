@@ -6,7 +6,7 @@ import { formatUsd, nanoUsd } from '../../money/money.ts';
 import type { PlanBudget } from '../../plan/plan.ts';
 import { hold } from './hold.ts';
 import { changePace, paceOf } from './pace.ts';
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunState } from '../state.ts';
 import type { RunTurn } from '../turn.ts';
 
@@ -15,7 +15,7 @@ export function fitsBudget(state: RunState): boolean {
   const { rules, spentNanoUsd } = state;
   if (rules.budget === null) return true;
   const { nanoUsd, reserveNanoUsd } = rules.budget;
-  const held = standingOf(state).inFlight.length * reserveNanoUsd;
+  const held = itemsByPhase(state).inFlight.length * reserveNanoUsd;
   return spentNanoUsd + held + reserveNanoUsd <= nanoUsd;
 }
 
@@ -26,7 +26,7 @@ export function withinBudget(turn: RunTurn): boolean {
   if (state.rules.budget?.mode === 'audit') state.reason = 'budget';
   if (state.rules.budget?.mode !== 'enforce') return true;
   // While something is in flight its settlement may free what it held.
-  if (standingOf(state).inFlight.length === 0) exceeded(turn, state.rules.budget);
+  if (itemsByPhase(state).inFlight.length === 0) exceeded(turn, state.rules.budget);
   return false;
 }
 

@@ -2,7 +2,7 @@
  * Stages: items that begin only after others have ended, and that end without an attempt when those ended otherwise.
  * Owns how a need is read; must not begin anything.
  */
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import type { Ending, ItemNeed, RunItem, RunState } from '../state.ts';
 import { changeItem, type RunTurn } from '../turn.ts';
 
@@ -16,11 +16,11 @@ export function needsMet(item: RunItem, state: RunState): boolean {
  * looks again until nothing changes. Every look ends an item or is the last.
  */
 export function skipUnmet(turn: RunTurn): void {
-  if (standingOf(turn.state).groups === undefined) return;
+  if (itemsByPhase(turn.state).groups === undefined) return;
   let changed = true;
   while (changed) {
     changed = false;
-    for (const index of standingOf(turn.state).waiting) {
+    for (const index of itemsByPhase(turn.state).waiting) {
       const ending = unmetEnding(turn.state.items[index], turn.state);
       if (ending === null) continue;
       changeItem(turn, index, { phase: 'ended', ending, endedAt: turn.now, notBefore: null });
@@ -56,9 +56,9 @@ function endingOfUnmet({ entry, outcome }: ItemNeed, unsuccessful: number): Endi
 }
 
 function openIn({ group }: ItemNeed, state: RunState): number {
-  return standingOf(state).groups?.[group]?.open ?? 0;
+  return itemsByPhase(state).groups?.[group]?.open ?? 0;
 }
 
 function unsuccessfulIn({ group }: ItemNeed, state: RunState): number {
-  return standingOf(state).groups?.[group]?.unsuccessful ?? 0;
+  return itemsByPhase(state).groups?.[group]?.unsuccessful ?? 0;
 }

@@ -3,8 +3,8 @@
  * Owns ramp, rate and the adaptive limit; must not choose who begins, nor look at money.
  */
 import type { FailureClass } from '../../status.ts';
-import { standingOf } from '../standing.ts';
-import { bornPace } from '../born.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
+import { initPace } from '../init.ts';
 import { poolPlaces } from './pool.ts';
 import type { RunRules } from '../rules.ts';
 import type { Pace, RunState } from '../state.ts';
@@ -14,7 +14,7 @@ import type { RunTurn } from '../turn.ts';
 const LOWER_AGAIN_MS = 30_000;
 
 export function paceOf({ pace, createdAt, rules }: RunState): Pace {
-  return pace ?? bornPace(rules, createdAt);
+  return pace ?? initPace(rules, createdAt);
 }
 
 /** What is the same already is not written: a turn that changes nothing stays silent. */
@@ -64,7 +64,7 @@ function rampPlaces(state: RunState, now: number): number {
 
 /** When the ramp gives the next place; null when it gives none any more. */
 export function nextPlaceAt(state: RunState): number | null {
-  const inFlight = standingOf(state).inFlight.length;
+  const inFlight = itemsByPhase(state).inFlight.length;
   const { concurrency, rampMs = 0 } = state.rules;
   if (rampMs === 0 || inFlight >= concurrency || inFlight < 1) return null;
   return paceOf(state).rampFrom + Math.ceil((inFlight * rampMs) / (concurrency - 1));

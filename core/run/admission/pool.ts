@@ -7,7 +7,7 @@ import { isRecycled } from '../../placement/recycling.ts';
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
 import { earliest } from '../../time.ts';
 import type { RunEvent } from '../message.ts';
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunItem, RunState } from '../state.ts';
 import { changeSandbox, type RunTurn } from '../turn.ts';
 import type { UsedSandbox } from '../items/used-sandbox.ts';
@@ -33,7 +33,7 @@ export function warmPoolAgain(turn: RunTurn): void {
   const { pool } = state.rules;
   if (pool === undefined || !pool.warm || state.warming !== undefined) return;
   if (state.mode !== 'normal' || state.phase !== 'running') return;
-  const wanted = Math.ceil(standingOf(state).waiting.length / pool.maxPerSandbox);
+  const wanted = Math.ceil(itemsByPhase(state).waiting.length / pool.maxPerSandbox);
   const size = Math.min(pool.size, wanted);
   if (livingOfPool(state) >= size) return;
   const { runId, userId, commandCount: round } = state;
@@ -85,7 +85,7 @@ export function poolPlaces(state: RunState, now: number): number | null {
 
 function inFlightBySandbox(state: RunState): ReadonlyMap<SandboxId, number> {
   const counts = new Map<SandboxId, number>();
-  for (const index of standingOf(state).inFlight) {
+  for (const index of itemsByPhase(state).inFlight) {
     const id = state.items[index]?.sandboxId ?? null;
     if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1);
   }

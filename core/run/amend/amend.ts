@@ -5,11 +5,11 @@
  */
 import { remember, wasSeen } from '../../machine/requests.ts';
 import { backToWork, WAITS_AGAIN, wasPassedOver } from '../back-to-work.ts';
-import { bornItem } from '../born.ts';
+import { initItem } from '../init.ts';
 import type { RunEvent } from '../message.ts';
 import { recordAmendment } from '../settings.ts';
 import { grownShards } from '../shards.ts';
-import { hasEndedForGood, standingOfAll } from '../standing.ts';
+import { hasEndedForGood, allItemsByPhase } from '../items-by-phase.ts';
 import { isInFlight, type Ending, type RunItem, type RunState } from '../state.ts';
 import type { RunTurn } from '../turn.ts';
 
@@ -53,13 +53,13 @@ export function amendPlan(turn: RunTurn, event: Amended): void {
       : { ending: REPLACED, isReplaced: true as const };
     items[index] = { ...item, phase: 'ended', ...how, endedAt: turn.now, notBefore: null };
   }
-  for (const spec of event.added) items.push({ ...bornItem(spec), plan: event.planHash });
+  for (const spec of event.added) items.push({ ...initItem(spec), plan: event.planHash });
   state.planHash = event.planHash;
   takeUpSkipped(items);
   state.items = items;
   state.shards = grownShards(state, before.length);
-  state.standing = standingOfAll(items);
-  if (state.standing.waiting.length > 0) backToWork(turn);
+  state.byPhase = allItemsByPhase(items);
+  if (state.byPhase.waiting.length > 0) backToWork(turn);
   recordAmendment(turn, `${step}: ${wordsOf(event, before)}`, event.by);
 }
 

@@ -4,7 +4,7 @@
  */
 import type { RunId, UserId } from '../../ids.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { runBirth } from '../birth.ts';
+import { runSpec } from '../run-spec.ts';
 import type { RunEvent } from '../message.ts';
 
 type Amended = Extract<RunEvent, { readonly type: 'planAmended' }>;
@@ -15,8 +15,8 @@ export function planChanges(
   amended: Plan,
   ids: { readonly runId: RunId; readonly userId: UserId },
 ): PlanChanges {
-  const before = runBirth(planned, ids).items;
-  const after = runBirth(amended, ids).items;
+  const before = runSpec(planned, ids).items;
+  const after = runSpec(amended, ids).items;
   const changed = after.slice(0, before.length).flatMap((spec, index) => {
     const isAnew = planned.items[index]?.specHash !== amended.items[index]?.specHash;
     const isSame = !isAnew && JSON.stringify(spec) === JSON.stringify(before[index]);

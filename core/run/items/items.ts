@@ -11,7 +11,7 @@ import { endingOf } from '../failure-class.ts';
 import type { RunEvent } from '../message.ts';
 import { attemptEnded, slowDown } from '../admission/pace.ts';
 import { isSharded } from '../shards.ts';
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import { indexAt, itemAt, type Ending, type RunItem, type RunState } from '../state.ts';
 import {
   awaitingItem,
@@ -264,7 +264,7 @@ function itemDeadline(item: RunItem, rules: RunState['rules']): number | null {
 /** The earliest instant at which one of those in flight needs a look. */
 export function itemsDeadline(state: RunState): number | null {
   let first: number | null = null;
-  for (const position of standingOf(state).inFlight) {
+  for (const position of itemsByPhase(state).inFlight) {
     const item = state.items[position];
     const at = item === undefined ? null : itemDeadline(item, state.rules);
     if (at !== null && (first === null || at < first)) first = at;
@@ -274,7 +274,7 @@ export function itemsDeadline(state: RunState): number | null {
 
 export function itemsExpired(turn: RunTurn): void {
   const { state } = turn;
-  for (const position of standingOf(state).inFlight) itemExpired(turn, indexAt(state, position));
+  for (const position of itemsByPhase(state).inFlight) itemExpired(turn, indexAt(state, position));
 }
 
 /** A deadline of the job ends as a timeout, a limit of the item as an outcome (D28). */

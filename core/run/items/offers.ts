@@ -4,7 +4,7 @@
  * sandboxes that had them.
  */
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunItem, RunState } from '../state.ts';
 import { tellConversation, type RunTurn } from '../turn.ts';
 
@@ -19,7 +19,7 @@ export function offerPlaces(turn: RunTurn, was: RunItem, conversation: Conversat
   if (isUp) return tellWaiting(turn, state.rules.capacity?.perSandboxMax ?? OFFERS_DEFAULT);
   const begins = conversation.waitsFor !== undefined && was.waitsFor === undefined;
   const to = { machine: 'conversation', id: conversation.conversationId } as const;
-  if (begins && hasOneUp(state)) turn.order({ type: 'tell', to, event: { type: 'roomOffered' } });
+  if (begins && hasOneUp(state)) turn.order({ type: 'send', to, event: { type: 'roomOffered' } });
 }
 
 /** An attempt is over: in a pool that is one place more, without any slot. */
@@ -28,8 +28,8 @@ export function placeGivenBack(turn: RunTurn): void {
   if (rules.pool !== undefined && slice === undefined) tellWaiting(turn, 1);
 }
 
-function hasOneUp({ items, standing }: RunState): boolean {
-  return standingOf({ items, standing }).inFlight.some((index) => items[index]?.sandboxStatus === 'RUNNING');
+function hasOneUp({ items, byPhase }: RunState): boolean {
+  return itemsByPhase({ items, byPhase }).inFlight.some((index) => items[index]?.sandboxStatus === 'RUNNING');
 }
 
 /** In the order of their admission, so far as they are still known to wait. */
@@ -38,11 +38,8 @@ function tellWaiting(turn: RunTurn, max: number): void {
     tellConversation(turn, item, { type: 'roomOffered' });
 }
 
-export function waitingForSlot({
-  items,
-  standing,
-}: Pick<RunState, 'items' | 'standing'>): readonly RunItem[] {
-  return standingOf({ items, standing })
+export function waitingForSlot({ items, byPhase }: Pick<RunState, 'items' | 'byPhase'>): readonly RunItem[] {
+  return itemsByPhase({ items, byPhase })
     .inFlight.flatMap((index) => items[index] ?? [])
     .filter(({ waitsFor }) => waitsFor !== undefined);
 }

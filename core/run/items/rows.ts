@@ -4,7 +4,7 @@
  */
 import type { ConversationId } from '../../ids.ts';
 import type { RunItemRow, RunRow } from '../../machine/projection.ts';
-import { standingOf } from '../standing.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
 import { countForgiven, type Copy } from './whole-items.ts';
 import { isInFlight, type RunItem, type RunState } from '../state.ts';
 
@@ -44,7 +44,7 @@ function leftPlaces(item: RunItem): readonly ConversationId[] {
 }
 
 export function runRow(state: RunState): RunRow {
-  const { waiting, inFlight, ended } = standingOf(state);
+  const { waiting, inFlight, ended } = itemsByPhase(state);
   const forgiven = forgivenIn(state);
   return {
     table: 'run',

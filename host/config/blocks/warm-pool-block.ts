@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { SECOND_MS } from '../../../core/time.ts';
-import type { WarmPoolWish } from '../../../core/placement/warm-pool.ts';
+import type { WarmPoolTarget } from '../../../core/placement/warm-pool.ts';
 import { errorAt, type ConfigParts } from '../config-parts.ts';
 import { numberOf, type EffectiveValue } from '../effective-values.ts';
 import type { Problem } from '../problem.ts';
@@ -12,7 +12,10 @@ import type { Problem } from '../problem.ts';
 /** What a sandbox is booted with; what else may be configured is asked when it is used. */
 const BOOTED_WITH = /^(runtime\.|agent\.(kind|python)$)/;
 
-export function warmPoolOf(values: readonly EffectiveValue[], egressAllow: readonly string[]): WarmPoolWish {
+export function warmPoolOf(
+  values: readonly EffectiveValue[],
+  egressAllow: readonly string[],
+): WarmPoolTarget {
   const made = values.filter(({ path }) => BOOTED_WITH.test(path)).map(({ path, value }) => [path, value]);
   const spec = createHash('sha256')
     .update(JSON.stringify([made, egressAllow]))

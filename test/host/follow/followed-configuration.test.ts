@@ -39,7 +39,7 @@ async function following(text: string | null) {
   onTestFinished(() => followed.close());
   const changed = async (next: string): Promise<readonly string[]> => {
     write(next);
-    await followed.look();
+    await followed.poll();
     const news = told.at(-1);
     return news === undefined ? [] : followLines('parley.yaml', news);
   };
@@ -48,7 +48,7 @@ async function following(text: string | null) {
 
 it('takes up a changed text once: limits at once, the proxy when its block is another one', async () => {
   const { followed, told, served, changed, deployment } = await following(TEXT);
-  await followed.look();
+  await followed.poll();
   expect(told).toEqual([]);
   const lines = await changed(TEXT.replace('600', '900'));
   expect([lines, served]).toEqual([['the changed configuration holds from now on: limits.idle_time'], []]);
@@ -56,7 +56,7 @@ it('takes up a changed text once: limits at once, the proxy when its block is an
   expect(await changed(`limits: { idle_time: 900 }\n${modelsIn('proxyvendor', 'writer')}`)).toEqual([
     'the changed configuration holds from now on: proxy_config',
   ]);
-  await followed.look();
+  await followed.poll();
   expect([told.length, served, followed.proxy.models.map(({ modelName }) => modelName)]).toEqual([
     2,
     ['writer'],
@@ -119,7 +119,7 @@ it('does not take up again what a desk has written', async () => {
   const { revision } = await desk.state();
   const text = `limits: { idle_time: 60 }\n${modelsIn('proxyvendor', 'writer')}`;
   expect(await desk.change(revision, { kind: 'text', text })).toMatchObject({ kind: 'deployed' });
-  await followed.look();
+  await followed.poll();
   expect([served, told, deployment.limits.idleTimeMs]).toEqual([['writer'], [], 60_000]);
 });
 
@@ -129,12 +129,12 @@ it('tells at a desk what was changed by hand: not looked at, refused, in force',
   const warnings = async () => (await desk.state()).warnings;
   write(TEXT.replace('600', 'soon'));
   expect(await warnings()).toEqual([expect.stringContaining('was not looked at yet')]);
-  await followed.look();
+  await followed.poll();
   expect(await warnings()).toEqual([
     expect.stringMatching(/^The earlier configuration stays in force: parley\.yaml:1:22: /),
   ]);
   write(TEXT);
-  await followed.look();
+  await followed.poll();
   expect(await warnings()).toEqual([]);
 });
 
@@ -142,7 +142,7 @@ it('takes up at its first look what was changed while the process started', asyn
   const { followed, write, standings, deployment } = await following(TEXT);
   write(TEXT.replace('600', '30'));
   followed.start();
-  await followed.look();
+  await followed.poll();
   expect(deployment.limits.idleTimeMs).toBe(30_000);
   expect(new Set(standings.map(({ revision }) => revision)).size).toBe(2);
 });
@@ -150,24 +150,24 @@ it('takes up at its first look what was changed while the process started', asyn
 it('does not take a text that is still being written', async () => {
   const { followed, write, told, deployment } = await following(TEXT);
   write('limits: { idle_time: 1 }\n');
-  const looking = followed.look();
+  const looking = followed.poll();
   await afterTurn();
   write(TEXT.replace('600', '1200'));
   await looking;
   expect([told, deployment.limits.idleTimeMs]).toEqual([[], 600_000]);
-  await followed.look();
+  await followed.poll();
   expect(deployment.limits.idleTimeMs).toBe(1_200_000);
 });
 
 it('takes up a file that is made where there was none, and goes on without one that was removed', async () => {
   const { followed, file, changed, told, deployment } = await following(null);
-  await followed.look();
+  await followed.poll();
   expect(told).toEqual([]);
   expect(await changed('limits: { idle_time: 60 }\n')).toEqual([
     'the changed configuration holds from now on: limits.idle_time',
   ]);
   rmSync(file);
-  await followed.look();
+  await followed.poll();
   expect(told.at(-1)).toMatchObject({
     kind: 'refused',
     problems: [{ message: expect.stringContaining('there is no such file') as string }],

@@ -51,7 +51,7 @@ interface World {
   readonly secrets?: string;
 }
 
-async function look(world: World): Promise<readonly Finding[]> {
+async function poll(world: World): Promise<readonly Finding[]> {
   const { folder = tempDir(), origin, key = KEY, more = '', items, secrets = '{}' } = world;
   vi.stubEnv('VENDOR_KEY', key);
   const params = `{ model: openai/big, api_base: ${origin}/v1, api_key: os.environ/VENDOR_KEY }`;
@@ -74,7 +74,7 @@ it('finds nothing amiss where everything is there, also behind a gateway that pa
   createRepository(folder);
   const origin = await gateway('big', 'small');
   const more = `code_hosts: { local: { url: 'file:repositories/{name}.git', default: true } }\n`;
-  const findings = await look({ folder, origin, more, items: '  - { id: a, prompt: Hi, repo: acme/app }\n' });
+  const findings = await poll({ folder, origin, more, items: '  - { id: a, prompt: Hi, repo: acme/app }\n' });
   expect(findings.filter(({ status }) => status !== 'ok')).toEqual([]);
   expect(told(findings, 'gateway')).toEqual([`ok: ${origin} answers; models: coder`]);
   expect(told(findings, 'repositories')).toEqual(['ok: 1 of 1 can be read']);
@@ -83,13 +83,13 @@ it('finds nothing amiss where everything is there, also behind a gateway that pa
 it('tells a refused key without the key, an unlisted model with the nearest, and a model that nobody lists', async () => {
   const origin = await gateway('bigg');
   const items = '  - { id: a, prompt: Hi }\n  - { id: b, prompt: Hi, model: codr }\n';
-  const unlisted = await look({ origin, items });
+  const unlisted = await poll({ origin, items });
   expect(told(unlisted, 'models')).toEqual([
     'failed: proxy_config lists no model "codr"',
     `failed: ${origin} does not list "big", which "coder" leads to`,
   ]);
   expect(unlisted.find(({ check }) => check === 'models')?.remedy).toBe('did you mean "coder"?');
-  const refused = await look({ origin, key: 'sk-other', items });
+  const refused = await poll({ origin, key: 'sk-other', items });
   expect(told(refused, 'gateway')).toEqual([
     `failed: ${origin} refuses the key of model entry "coder" (401: bad: Bearer …)`,
   ]);
@@ -103,7 +103,7 @@ it('asks a model itself only where nothing is listed, and says so', async () => 
     const isCall = request.method === 'POST';
     response.writeHead(isCall ? 200 : 404).end(isCall ? '{"choices":[]}' : '{}');
   });
-  const findings = await look({ origin: `http://127.0.0.1:${port}`, items: '  - { id: a, prompt: Hi }\n' });
+  const findings = await poll({ origin: `http://127.0.0.1:${port}`, items: '  - { id: a, prompt: Hi }\n' });
   expect(asked).toEqual(['GET /v1/models', 'POST /v1/chat/completions']);
   expect(told(findings, 'gateway')).toEqual([
     `warning: http://127.0.0.1:${port} lists no models, so each was asked for one token, which costs: coder`,
@@ -123,7 +123,7 @@ it('tells of every repository what a clone would meet, all at once', async () =>
   ];
   const items = names.map((repo, index) => `  - { id: i${index}, prompt: Hi, ${repo} }\n`).join('');
   const more = `code_hosts:\n  local: { url: 'file:repositories/{name}.git', default: true }\n  silent: { url: 'https://code.invalid/{name}' }\n`;
-  const findings = await look({ folder, origin: await gateway('big'), more, items });
+  const findings = await poll({ folder, origin: await gateway('big'), more, items });
   const lines = told(findings, 'repositories');
   expect(lines).toHaveLength(5);
   expect(lines).toContain('failed: "acme/app" of "local" has no branch or tag "mian" (conversation "i0")');
@@ -150,7 +150,7 @@ it('reads a private repository with the secret of the job, and tells when it doe
     )
     .join('');
   const more = `code_hosts: { own: { url: '${host.url}/{name}.git', default: true } }\n`;
-  const findings = await look({ folder, origin: await gateway('big'), more, items, secrets });
+  const findings = await poll({ folder, origin: await gateway('big'), more, items, secrets });
   expect(told(findings, 'repositories')).toEqual([
     'ok: 1 of 2 can be read',
     `failed: "acme/app" of "own" is not there, or not for this credential: ${host.url}/acme/app.git`,
@@ -164,7 +164,7 @@ it('tells of folders that take no file, ports that are taken, and secrets that a
   const more = `store: { path: file/data }\nresults: { path: file }\nproxy: { port: ${port} }\n`;
   const secrets = '{ a: { from: file, path: /no/such/file }, b: { from: store, name: team } }';
   const items = '  - { id: a, prompt: Hi, secrets: { A: a, B: b } }\n';
-  const findings = await look({ folder, origin: await gateway('big'), more, items, secrets });
+  const findings = await poll({ folder, origin: await gateway('big'), more, items, secrets });
   expect(told(findings, 'data directory')).toEqual([`failed: "${folder}/file" is no folder`]);
   expect(told(findings, 'results')).toEqual([`failed: "${folder}/file" is no folder`]);
   expect(told(findings, 'port')).toEqual([`failed: proxy port ${port} is taken`]);
@@ -178,8 +178,8 @@ it('says that calls without a bound hold a whole budget, where one is enforced',
   const origin = await gateway('big');
   const item = '  - { id: a, prompt: Hi }\n';
   const said = 'warning: under the budget, calls of "coder" without max_tokens hold 262144 tokens';
-  const enforced = await look({ origin, items: `${item}budget: { usd: 2, mode: enforce }\n` });
+  const enforced = await poll({ origin, items: `${item}budget: { usd: 2, mode: enforce }\n` });
   expect(told(enforced, 'prices')).toContainEqual(expect.stringContaining(said));
-  const observed = await look({ origin, items: `${item}budget: { usd: 2, mode: observe }\n` });
+  const observed = await poll({ origin, items: `${item}budget: { usd: 2, mode: observe }\n` });
   expect(told(observed, 'prices')).not.toContainEqual(expect.stringContaining(said));
 });

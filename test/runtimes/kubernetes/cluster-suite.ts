@@ -281,9 +281,9 @@ export function describeCluster(create: () => Promise<ClusterHarness>): void {
     const body = { metadata: metadata ?? {}, spec: { ...spec, containers: spec?.containers ?? [], ...slow } };
     await ask(({ core }) => core.createNamespacedPod({ namespace, body }));
     const removing = harness.runtime.removeLeftovers?.();
-    const look = () => ask(({ core }) => core.readNamespacedPod(inNamespace('unowned')));
-    await expect.poll(async () => (await look()).metadata?.deletionTimestamp).toBeInstanceOf(Date);
-    expect((await look()).metadata?.deletionGracePeriodSeconds).toBe(STOP_GRACE_S);
+    const poll = () => ask(({ core }) => core.readNamespacedPod(inNamespace('unowned')));
+    await expect.poll(async () => (await poll()).metadata?.deletionTimestamp).toBeInstanceOf(Date);
+    expect((await poll()).metadata?.deletionGracePeriodSeconds).toBe(STOP_GRACE_S);
     await ask(({ core }) => core.deleteNamespacedPod({ ...inNamespace('unowned'), gracePeriodSeconds: 0 }));
     expect(await removing).toEqual(['pod unowned']);
   });

@@ -145,12 +145,12 @@ describe('the script that starts a sandbox in a pod', () => {
       const dir = tempDir();
       const init = path.join(dir, 'init.cjs');
       const told = path.join(dir, 'told');
-      const look = `const fs = require('fs');
+      const poll = `const fs = require('fs');
       const limits = fs.readFileSync('/proc/self/limits', 'utf8');
       const environ = fs.readFileSync('/proc/self/environ', 'utf8');
       const key = fs.readFileSync(5, 'utf8');
       fs.writeFileSync(${JSON.stringify(told)}, JSON.stringify({ key, environ, limits, argv: process.argv.slice(2) }));`;
-      writeFileSync(init, look);
+      writeFileSync(init, poll);
       const key = `it's $HOME \`x\` "quoted" \\`;
       const env = { PARLEY_POD_KEY: key, KUBERNETES_SERVICE_HOST: '10.0.0.1', KEPT: 'kept', HOME: dir };
       const args = ['-c', launchScript(1024 ** 3), process.execPath, init, '--one', 'two words'];

@@ -188,16 +188,16 @@ describe('statuses of a sandbox', () => {
   });
 
   it('C51, C93: after 12 hours a session is force-paused, and a resume opens a new window', () => {
-    const birth = {
+    const spec = {
       sandboxId: asSandboxId('5'.repeat(32)),
       userId: userId('ada'),
       createdBy: 'api',
       limits: { idleTimeMs: null, deletionTimeMs: null },
     } as const;
-    const born = sandboxMachine.step(null, { type: 'created', birth }, 1_000).state;
+    const created = sandboxMachine.step(null, { type: 'created', spec }, 1_000).state;
     const up = sandboxMachine.step(
-      born,
-      { type: 'sandboxReady', commandId: born?.awaiting ?? '' },
+      created,
+      { type: 'sandboxReady', commandId: created?.awaiting ?? '' },
       2_000,
     ).state;
     expect(sandboxMachine.deadline(up)).toBe(2_000 + 12 * HOUR_MS);

@@ -131,7 +131,7 @@ describe('a start', () => {
     const { id } = await startReady(service, fields);
     const stored = await service.store.engine.load({ machine: 'conversation', id });
     expect(stored?.state).toMatchObject({
-      birth: {
+      spec: {
         observability: {
           spanName: 'nightly',
           tags: ['team:blue'],

@@ -11,7 +11,7 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../engine/system-clock.ts';
 import type { Store } from '../../../store/open-store.ts';
 import { carrierActivities } from '../../../temporal/carrier.ts';
-import { Post } from '../../../temporal/post.ts';
+import { EntityClient } from '../../../temporal/entity-client.ts';
 import { tombstones } from '../../../temporal/tombstones.ts';
 import {
   buildIdOf,
@@ -42,7 +42,7 @@ export interface BuiltWorkers extends FakeActivities {
 /** What the workers of a build do in the place of the world. */
 export interface Behaviour {
   readonly activities?: Overrides;
-  readonly looks?: Looks;
+  readonly polls?: Looks;
 }
 
 export interface Cluster {
@@ -51,7 +51,7 @@ export interface Cluster {
   readonly store: Store;
   readonly connection: NativeConnection;
   readonly client: WorkflowClient;
-  readonly post: Post;
+  readonly entities: EntityClient;
   /** Workers of one release of the program begin to ask for work. */
   startBuild(release: string, behaviour?: Behaviour): Promise<BuiltWorkers>;
 }
@@ -63,7 +63,7 @@ export async function openCluster(address: string): Promise<Cluster> {
   const client = new WorkflowClient({ connection });
   const queue = `parley-${randomBytes(6).toString('hex')}`;
   const deployment = queue;
-  const post = new Post({
+  const entities = new EntityClient({
     client,
     queue,
     eventsMax: 2_000,
@@ -80,18 +80,18 @@ export async function openCluster(address: string): Promise<Cluster> {
     store,
     connection,
     client,
-    post,
-    async startBuild(release, { activities, looks } = {}) {
+    entities,
+    async startBuild(release, { activities, polls: polls } = {}) {
       const bundle = bundleOf(release);
       const version = { deployment, buildId: bundle.buildId };
-      const fakes = watchingFakes(clock, activities, looks);
+      const fakes = watchingFakes(clock, activities, polls);
       const workers = await startWorkers({
         connection,
         namespace: 'default',
         queue,
         activities: carrierActivities({
           store: store.engine,
-          send: (letter) => post.send(letter),
+          send: (envelope) => entities.send(envelope),
           activities: fakes.activities,
           clock,
         }),

@@ -14,15 +14,15 @@ import type { EngineStore } from '../../../ports/engine-store.ts';
 import type { Store } from '../../../store/open-store.ts';
 import { SEAL_KEY_BYTES, sealKey } from '../../../store/access/seal-key.ts';
 import { carrierActivities, type CarrierOptions } from '../../../temporal/carrier.ts';
-import type { SteadyClock } from '../../../temporal/clock-look.ts';
+import type { SteadyClock } from '../../../temporal/clock-reading.ts';
 import { keptTexts, withWholeTexts } from '../../../temporal/kept-texts.ts';
 import { LostEntities } from '../../../temporal/lost-entities.ts';
-import { Post } from '../../../temporal/post.ts';
+import { EntityClient } from '../../../temporal/entity-client.ts';
 import { observed } from '../../../temporal/observe.ts';
 import type { Observers } from '../../../telemetry/observers.ts';
 import { tombstones } from '../../../temporal/tombstones.ts';
 import { startWorkers, type Workers, type WorkerSlots } from '../../../temporal/worker.ts';
-import type { AddressedLetter } from '../../../workflows/letter.ts';
+import type { AddressedEnvelope } from '../../../workflows/envelope.ts';
 import type { ScheduleActivities } from '../../../workflows/scheduled-run.ts';
 import { newStore } from '../../engine/engine-harness.ts';
 import type { FakeActivities, Overrides } from '../../engine/fake-activities.ts';
@@ -42,7 +42,7 @@ export interface DeploymentOptions {
   readonly address: string;
   readonly store?: Store;
   readonly activities?: Overrides;
-  readonly looks?: Looks;
+  readonly polls?: Looks;
   readonly eventsMax?: number;
   readonly dataConverter?: DataConverter;
   readonly bundlePath?: string;
@@ -66,12 +66,12 @@ export interface Deployment extends FakeActivities {
   readonly queue: string;
   readonly store: Store;
   readonly client: WorkflowClient;
-  readonly post: Post;
+  readonly entities: EntityClient;
   readonly lost: LostEntities;
   /** Every failed try. */
   readonly failures: Failure[];
-  /** Every letter that a workflow had sent. */
-  readonly sent: AddressedLetter[];
+  /** Every envelope that a workflow had sent. */
+  readonly sent: AddressedEnvelope[];
   startWorkers(): Promise<Workers>;
   /** Ends its workers and its connection; those left at the end of the running test are ended then. */
   stop(): Promise<void>;
@@ -96,17 +96,17 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
   const stones = tombstones(store.engine, clock);
   const vault = store.vault(SEAL_KEY);
   const { requestWaitMs = REQUEST_WAIT_MS } = options;
-  const lost = lostIn({ client, store, send: (letter) => post.send(letter) });
+  const lost = lostIn({ client, store, send: (envelope) => entities.send(envelope) });
   const own = { tombstones: stones, texts: keptTexts(vault), lost: () => lost };
-  const post: Post = new Post({ client, queue, eventsMax, clock, requestWaitMs, ...own });
-  const fakes = watchingFakes(clock, options.activities, options.looks);
+  const entities: EntityClient = new EntityClient({ client, queue, eventsMax, clock, requestWaitMs, ...own });
+  const fakes = watchingFakes(clock, options.activities, options.polls);
   const failures: Failure[] = [];
-  const sent: AddressedLetter[] = [];
+  const sent: AddressedEnvelope[] = [];
   const carrier: CarrierOptions = {
     store: store.engine satisfies EngineStore,
-    send: (letter) => {
-      sent.push(letter);
-      return post.send(letter);
+    send: (envelope) => {
+      sent.push(envelope);
+      return entities.send(envelope);
     },
     activities: withWholeTexts(fakes.activities, vault),
     clock,
@@ -120,7 +120,7 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
     queue,
     store,
     client,
-    post,
+    entities,
     failures,
     lost,
     sent,

@@ -7,12 +7,12 @@ import { addressOfCommand, runId, userId } from '../../../core/ids.ts';
 import type { CommandOf, MachineEvent } from '../../../core/machine/command.ts';
 import { ParleyError } from '../../../core/parley-error.ts';
 import { runsOf } from './histories.ts';
-import { moveOnSignal } from '../../../workflows/letter.ts';
+import { moveOnSignal } from '../../../workflows/envelope.ts';
 import type { ScheduledRunInput, ScheduleActivities } from '../../../workflows/scheduled-run.ts';
 import { ITEM, RULES } from '../../core/run-life.ts';
 import { conversationAt, message, started } from '../../engine/engine-harness.ts';
-import { birthOf, sandboxOf } from '../../engine/fake-activities.ts';
-import { CONVERSATION_BIRTH } from '../../core/conversation-life.ts';
+import { specOf, sandboxOf } from '../../engine/fake-activities.ts';
+import { CONVERSATION_SPEC } from '../../core/conversation-life.ts';
 import { deploy, type Deployment, type DeploymentOptions } from './deployment.ts';
 import { eventually, untilConversation, untilEnded } from './eventually.ts';
 import { RUN_ENDS } from './run-ends.ts';
@@ -31,7 +31,7 @@ export async function playLives(
   options: Pick<DeploymentOptions, 'address' | 'dataConverter'>,
 ): Promise<{ readonly deployment: Deployment; readonly workflows: Readonly<Record<string, string>> }> {
   let tries = 0;
-  let post: Deployment['post'] | null = null;
+  let entities: Deployment['entities'] | null = null;
   const firings = new Firings();
   const deployment = await deploy({
     ...options,
@@ -42,11 +42,11 @@ export async function playLives(
           idleTimeMs: 1_200_000,
           deletionTimeMs: id === conversationAt(2) ? DELETION_MS : 864_000_000,
         };
-        return { type: 'placed', commandId, sandboxId: sandboxOf(id), birth: { ...birthOf(id), limits } };
+        return { type: 'placed', commandId, sandboxId: sandboxOf(id), spec: { ...specOf(id), limits } };
       },
       startConversation: async (command) => {
         const { conversationId, delivery } = startOf(command);
-        await post?.notices.deliver(delivery);
+        await entities?.notices.deliver(delivery);
         const { id: commandId, index } = command;
         return { type: 'conversationStarted', commandId, index, conversationId };
       },
@@ -61,12 +61,12 @@ export async function playLives(
       ...RUN_ENDS,
       cleanUpSandbox: async ({ id: commandId, sandboxId }) => {
         const event = { type: 'deleteRequested', requestId: commandId } as const;
-        await post?.notices.deliver({ to: { machine: 'sandbox', id: sandboxId }, event });
+        await entities?.notices.deliver({ to: { machine: 'sandbox', id: sandboxId }, event });
         return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: true };
       },
     },
   });
-  post = deployment.post;
+  entities = deployment.entities;
   await Promise.all([
     resumedAndDeleted(deployment),
     expired(deployment),
@@ -95,8 +95,8 @@ export async function playLives(
 function startOf({ id: commandId, runId: run, index, key, attempt }: CommandOf<'startConversation'>) {
   const id = conversationAt((run === RUN ? 10 : 50) * (index + 1) + attempt);
   const initialMessage = { messageId: `first-${id}`, text: 't', run: true };
-  const birth = {
-    ...CONVERSATION_BIRTH,
+  const spec = {
+    ...CONVERSATION_SPEC,
     conversationId: id,
     runId: run,
     key,
@@ -104,22 +104,22 @@ function startOf({ id: commandId, runId: run, index, key, attempt }: CommandOf<'
     initialMessage,
   };
   const watcher = addressOfCommand(commandId);
-  const event = { type: 'started', birth, watcher } as const;
+  const event = { type: 'started', spec, watcher } as const;
   return { conversationId: id, delivery: { to: { machine: 'conversation', id }, event } as const };
 }
 
-async function pause({ post }: Deployment, index: number): Promise<void> {
+async function pause({ entities }: Deployment, index: number): Promise<void> {
   const to = { machine: 'sandbox', id: sandboxOf(conversationAt(index)) } as const;
-  await post.requests.deliver({
+  await entities.requests.deliver({
     to,
     event: { type: 'pauseRequested', requestId: `p${index}`, reason: 'user' },
   });
 }
 
 async function resumedAndDeleted(deployment: Deployment): Promise<void> {
-  const { post, client } = deployment;
+  const { entities, client } = deployment;
   const id = conversationAt(1);
-  await post.requests.deliver(started(1));
+  await entities.requests.deliver(started(1));
   await untilConversation(deployment, id, FINISHED);
   await pause(deployment, 1);
   await untilConversation(deployment, id, { sandboxStatus: 'PAUSED' });
@@ -128,18 +128,18 @@ async function resumedAndDeleted(deployment: Deployment): Promise<void> {
     // A request in the same task would make another history of it, by chance.
     await eventually(async () => (await runsOf(client, workflow)).length, 2);
   }
-  await post.requests.deliver(message(1, 'second'));
+  await entities.requests.deliver(message(1, 'second'));
   await eventually(() => deployment.idsOf('resumeSandbox').length, 1);
   await untilConversation(deployment, id, { ...FINISHED, sandboxStatus: 'RUNNING' });
   const event = { type: 'deleteRequested', requestId: 'd' } as const;
-  await post.requests.deliver({ to: { machine: 'conversation', id }, event });
+  await entities.requests.deliver({ to: { machine: 'conversation', id }, event });
   await untilEnded(deployment, `conversation/${id}`);
   await untilEnded(deployment, `sandbox/${sandboxOf(id)}`);
 }
 
 async function expired(deployment: Deployment): Promise<void> {
   const id = conversationAt(2);
-  await deployment.post.requests.deliver(started(2));
+  await deployment.entities.requests.deliver(started(2));
   await untilConversation(deployment, id, FINISHED);
   await pause(deployment, 2);
   await untilConversation(deployment, id, { sandboxStatus: 'MISSING' });
@@ -149,10 +149,10 @@ async function batch(deployment: Deployment): Promise<void> {
   const retry = [{ on: ['infra'], attempts: 1, initialMs: 10, factor: 1, maxMs: 10 }] as const;
   const rules = { ...RULES, concurrency: 2, settleMs: 50, retry };
   const items = [0, 1].map((index) => ({ ...ITEM, key: `k${index}` }));
-  const birth = { runId: RUN, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
-  await deployment.post.requests.deliver({
+  const spec = { runId: RUN, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
+  await deployment.entities.requests.deliver({
     to: { machine: 'run', id: RUN },
-    event: { type: 'runStarted', birth },
+    event: { type: 'runStarted', spec },
   });
   await eventually(async () => (await deployment.store.records.run(RUN))?.phase, 'finished');
 }
@@ -161,10 +161,10 @@ async function batch(deployment: Deployment): Promise<void> {
 async function largeBatch(deployment: Deployment): Promise<void> {
   const rules = { ...RULES, concurrency: 2, settleMs: null, shardItems: 1 };
   const items = [0, 1].map((index) => ({ ...ITEM, key: `k${index}` }));
-  const birth = { runId: LARGE_RUN, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
-  await deployment.post.requests.deliver({
+  const spec = { runId: LARGE_RUN, userId: userId('u'), name: 'n', planHash: 'h', rules, items };
+  await deployment.entities.requests.deliver({
     to: { machine: 'run', id: LARGE_RUN },
-    event: { type: 'runStarted', birth },
+    event: { type: 'runStarted', spec },
   });
   await eventually(async () => (await deployment.store.records.run(LARGE_RUN))?.phase, 'finished');
 }
@@ -172,18 +172,18 @@ async function largeBatch(deployment: Deployment): Promise<void> {
 /** Runs of schedules: one has finished at its second look, the other one goes on until it is cancelled. */
 class Firings {
   /** At the one that goes on. */
-  looks = 0;
+  polls = 0;
   private hasLooked = false;
   private isCancelled = false;
   readonly activities: ScheduleActivities = {
     beginScheduledRun: ({ job }) => Promise.resolve(runId(`${job}-1`)),
     awaitScheduledRun: (id) => {
       const goesOn = id.startsWith(CANCELLED_JOB) ? !this.isCancelled : !this.hasLooked;
-      if (id.startsWith(CANCELLED_JOB)) this.looks += 1;
+      if (id.startsWith(CANCELLED_JOB)) this.polls += 1;
       else this.hasLooked = true;
       if (!goesOn) return Promise.resolve();
       const message = `the run ${id} has not finished yet`;
-      throw ApplicationFailure.create({ type: 'look', message, nextRetryDelay: LOOK_EVERY_MS });
+      throw ApplicationFailure.create({ type: 'poll', message, nextRetryDelay: LOOK_EVERY_MS });
     },
     cancelScheduledRun: () => {
       this.isCancelled = true;
@@ -200,7 +200,7 @@ async function begin({ client, queue }: Deployment, job: string): Promise<void> 
 
 async function scheduled(deployment: Deployment, firings: Firings): Promise<void> {
   await Promise.all([FINISHED_JOB, CANCELLED_JOB].map((job) => begin(deployment, job)));
-  await eventually(() => firings.looks > 2, true);
+  await eventually(() => firings.polls > 2, true);
   await deployment.client.getHandle(`scheduled/${CANCELLED_JOB}`).cancel();
   for (const job of [FINISHED_JOB, CANCELLED_JOB]) await untilEnded(deployment, `scheduled/${job}`);
 }

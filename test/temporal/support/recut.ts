@@ -26,8 +26,8 @@ const SIGNALED = 'WORKFLOW_EXECUTION_SIGNALED';
 const STARTED = 'WORKFLOW_TASK_STARTED';
 
 /**
- * Each with one task lost after its batch was said: whoever said it took the letter after it as one that came later,
- * and said both batches in the next task. A replay takes both letters at once.
+ * Each with one task lost after its batch was said: whoever said it took the envelope after it as one that came later,
+ * and said both batches in the next task. A replay takes both envelopes at once.
  */
 export function withTasksJoined(history: History): readonly History[] {
   const around = [STARTED, COMPLETED, MARKER, SIGNALED, SCHEDULED, STARTED, COMPLETED, MARKER];
@@ -39,14 +39,14 @@ export function withTasksJoined(history: History): readonly History[] {
 }
 
 /**
- * Each with a task between two letters that were taken at once: whoever said their batch saw that task joined with the
- * next. A replay takes the second letter while the batch of the first is being said.
+ * Each with a task between two envelopes that were taken at once: whoever said their batch saw that task joined with the
+ * next. A replay takes the second envelope while the batch of the first is being said.
  */
 export function withTasksSplit(history: History): readonly History[] {
-  const split = (letters: Found, task: Found): Found => [
-    ...letters.slice(0, 1),
+  const split = (envelopes: Found, task: Found): Found => [
+    ...envelopes.slice(0, 1),
     ...copies(task),
-    ...letters.slice(1),
+    ...envelopes.slice(1),
     ...task,
   ];
   return [

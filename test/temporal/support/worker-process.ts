@@ -14,10 +14,10 @@ import type { Notifier } from '../../../ports/notifier.ts';
 import { RandomStream } from '../../../simulator/random.ts';
 import { openStore } from '../../../store/open-store.ts';
 import { carrierActivities } from '../../../temporal/carrier.ts';
-import { Post } from '../../../temporal/post.ts';
+import { EntityClient } from '../../../temporal/entity-client.ts';
 import { tombstones } from '../../../temporal/tombstones.ts';
 import { startWorkers } from '../../../temporal/worker.ts';
-import { CONVERSATION_BIRTH } from '../../core/conversation-life.ts';
+import { CONVERSATION_SPEC } from '../../core/conversation-life.ts';
 import type { Overrides } from '../../engine/fake-activities.ts';
 import { installQuietRuntime } from './quiet-runtime.ts';
 import { watchingFakes } from './watching-fakes.ts';
@@ -49,9 +49,9 @@ export async function runWorkerProcess({ address, queue, folder, bundlePath }: W
   const clock = systemClock;
   const client = new WorkflowClient({ connection });
   const stones = tombstones(store.engine, clock);
-  const post = new Post({ client, queue, eventsMax: EVENTS_MAX, tombstones: stones, clock });
+  const entities = new EntityClient({ client, queue, eventsMax: EVENTS_MAX, tombstones: stones, clock });
   const say = (line: string): void => appendFileSync(logOf(folder), `${line}\n`);
-  const { activities } = watchingFakes(clock, worldOf(post.notices));
+  const { activities } = watchingFakes(clock, worldOf(entities.notices));
   const entries = Object.entries(activities) as unknown as readonly [ActivityCommandType, Activity][];
   const slowed = Object.fromEntries(entries.map(([type, activity]) => [type, slow(activity, say)]));
   const workers = await startWorkers({
@@ -62,7 +62,7 @@ export async function runWorkerProcess({ address, queue, folder, bundlePath }: W
     extra: { stickyQueueScheduleToStartTimeout: STICKY_MS },
     activities: carrierActivities({
       store: store.engine,
-      send: (letter) => post.send(letter),
+      send: (envelope) => entities.send(envelope),
       activities: slowed as unknown as typeof activities,
       clock,
       onError: (command, error) => say(`failed ${command.type} ${error.code} ${error.message}`),
@@ -98,8 +98,8 @@ function worldOf(notifier: Notifier): Overrides {
     startConversation: async ({ id: commandId, index, runId: run, key }) => {
       const id = conversationOf(index);
       const initialMessage = { messageId: `first-${index}`, text: 't', run: true };
-      const birth = {
-        ...CONVERSATION_BIRTH,
+      const spec = {
+        ...CONVERSATION_SPEC,
         conversationId: id,
         runId: runId(run),
         key,
@@ -109,7 +109,7 @@ function worldOf(notifier: Notifier): Overrides {
       const watcher = { machine: 'run', id: runId(run) } as const;
       await notifier.deliver({
         to: { machine: 'conversation', id },
-        event: { type: 'started', birth, watcher },
+        event: { type: 'started', spec, watcher },
       });
       return { type: 'conversationStarted', commandId, index, conversationId: id };
     },

@@ -5,7 +5,7 @@
 import { condition, proxySinks, setHandler } from '@temporalio/workflow';
 import { announce } from '../../../workflows/carrier.ts';
 import { drive } from '../../../workflows/drive.ts';
-import { requestUpdate, type DriveInput } from '../../../workflows/letter.ts';
+import { requestUpdate, type DriveInput } from '../../../workflows/envelope.ts';
 import type { ObserverSinks } from './observer-sinks.ts';
 
 const { observer } = proxySinks<ObserverSinks>();
@@ -25,6 +25,6 @@ export async function warmUp(): Promise<void> {
   let asked = false;
   setHandler(requestUpdate, () => void (asked = true));
   const entity = { machine: 'sandbox', id: 'warm-up' } as const;
-  await announce({ entity, number: 1, settled: 0, inputs: [], rows: [], letters: [], commands: [] });
+  await announce({ entity, number: 1, settled: 0, inputs: [], rows: [], envelopes: [], commands: [] });
   await condition(() => asked);
 }

@@ -4,7 +4,7 @@
  */
 import { condition, proxySinks, sleep, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
 import type { LongCommand } from '../../../workflows/carrier.ts';
-import { noticeSignal, type Letter } from '../../../workflows/letter.ts';
+import { noticeSignal, type Envelope } from '../../../workflows/envelope.ts';
 import type { ObserverSinks } from './observer-sinks.ts';
 
 /** Called by the SDK for every run of a workflow. */
@@ -23,7 +23,7 @@ export function interceptors(): WorkflowInterceptors {
           signals += 1;
           if (!isLeaving || input.signalName !== noticeSignal.name) return next(input);
           // The loop looks at nothing any more, which it never has to where a run ends at once.
-          observer.late(input.args[0] as Letter);
+          observer.late(input.args[0] as Envelope);
           return Promise.resolve();
         },
       },

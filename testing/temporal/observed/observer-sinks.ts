@@ -4,7 +4,7 @@
  */
 import type { Sinks } from '@temporalio/workflow';
 import type { StepRecord } from '../../../workflows/entity.ts';
-import type { Letter } from '../../../workflows/letter.ts';
+import type { Envelope } from '../../../workflows/envelope.ts';
 
 /** A run of a workflow as an activation of it left it. */
 export interface Note {
@@ -25,7 +25,7 @@ export interface ObserverSinks extends Sinks {
     /** `number` counts within one run of the workflow. */
     step(number: number, record: StepRecord): void;
     note(note: Note): void;
-    /** A letter that came while the run was leaving: the next one has to hear it. */
-    late(letter: Letter): void;
+    /** An envelope that came while the run was leaving: the next one has to hear it. */
+    late(envelope: Envelope): void;
   };
 }

@@ -1,13 +1,13 @@
 /** The outer side of the observers: steps once each, notes as they come. */
 import type { InjectedSinks } from '@temporalio/worker';
 import type { StepRecord } from '../../../workflows/entity.ts';
-import type { Letter } from '../../../workflows/letter.ts';
+import type { Envelope } from '../../../workflows/envelope.ts';
 import type { Note, ObserverSinks } from './observer-sinks.ts';
 
 export interface Hearing {
   readonly onStep: (step: StepRecord) => void;
   readonly onNote: (workflowId: string, runId: string, note: Note) => Promise<void>;
-  readonly onLate: (workflowId: string, letter: Letter) => void;
+  readonly onLate: (workflowId: string, envelope: Envelope) => void;
 }
 
 /** Sinks may be called again for the same step: the number of a step in its run tells. */
@@ -22,7 +22,7 @@ export function sinksOf({ onStep, onNote, onLate }: Hearing): InjectedSinks<Obse
           onStep(record);
         },
       },
-      late: { fn: ({ workflowId }, letter) => onLate(workflowId, letter) },
+      late: { fn: ({ workflowId }, envelope) => onLate(workflowId, envelope) },
       note: { fn: ({ workflowId, runId }, note) => onNote(workflowId, runId, note) },
     },
   };

@@ -4,17 +4,17 @@
  * who begins or ends.
  */
 import { endedWell, OUTCOMES, type Outcome } from '../status.ts';
-import { isInFlight, type GroupStanding, type RunItem, type RunState, type Standing } from './state.ts';
+import { isInFlight, type GroupCounts, type RunItem, type RunState, type ItemsByPhase } from './state.ts';
 
 type Items = RunState['items'];
 
 /** Kept with the state; worked out anew where it is not: before the first change, and in what older versions stored. */
-export function standingOf({ standing, items }: Pick<RunState, 'standing' | 'items'>): Standing {
-  return standing ?? standingOfAll(items);
+export function itemsByPhase({ byPhase, items }: Pick<RunState, 'byPhase' | 'items'>): ItemsByPhase {
+  return byPhase ?? allItemsByPhase(items);
 }
 
 /** A look at every item. */
-export function standingOfAll(items: Items): Standing {
+export function allItemsByPhase(items: Items): ItemsByPhase {
   const indexes = [...items.keys()];
   const phaseOf = (index: number) => itemAt(items, index).phase;
   const ended: Partial<Record<Outcome, number>> = {};
@@ -40,7 +40,12 @@ export function hasEndedForGood({ phase, items }: Pick<RunState, 'phase' | 'item
 }
 
 /** The same after one item has become another; `items` has it already. */
-export function standingAfter(before: Standing, items: Items, index: number, was: RunItem): Standing {
+export function itemsByPhaseAfter(
+  before: ItemsByPhase,
+  items: Items,
+  index: number,
+  was: RunItem,
+): ItemsByPhase {
   const is = itemAt(items, index);
   if (is.phase === was.phase && outcomeOf(is) === outcomeOf(was)) return before;
   let { waiting, inFlight, ended } = before;
@@ -52,29 +57,29 @@ export function standingAfter(before: Standing, items: Items, index: number, was
   return { waiting, inFlight, ended, groups: groupsAfter(before.groups, was, is) };
 }
 
-function groupsOfAll(items: Items): Standing['groups'] {
-  const groups: GroupStanding[] = [];
+function groupsOfAll(items: Items): ItemsByPhase['groups'] {
+  const groups: GroupCounts[] = [];
   for (const item of items) {
     for (const group of item.groups ?? []) {
       // Groups are numbered as their members were found: a later one may come first.
       while (groups.length <= group) groups.push({ open: 0, unsuccessful: 0 });
-      groups[group] = plus(groups[group] as GroupStanding, countIn(item), 1);
+      groups[group] = plus(groups[group] as GroupCounts, countIn(item), 1);
     }
   }
   return groups.length === 0 ? undefined : groups;
 }
 
-function groupsAfter(groups: Standing['groups'], was: RunItem, is: RunItem): Standing['groups'] {
+function groupsAfter(groups: ItemsByPhase['groups'], was: RunItem, is: RunItem): ItemsByPhase['groups'] {
   if (groups === undefined || is.groups === undefined) return groups;
   const changed = [...groups];
   for (const group of is.groups) {
-    const kept = plus(changed[group] as GroupStanding, countIn(was), -1);
+    const kept = plus(changed[group] as GroupCounts, countIn(was), -1);
     changed[group] = plus(kept, countIn(is), 1);
   }
   return changed;
 }
 
-function countIn(item: RunItem): GroupStanding {
+function countIn(item: RunItem): GroupCounts {
   const outcome = outcomeOf(item);
   return {
     open: outcome === null ? 1 : 0,
@@ -82,7 +87,7 @@ function countIn(item: RunItem): GroupStanding {
   };
 }
 
-function plus(one: GroupStanding, other: GroupStanding, sign: 1 | -1): GroupStanding {
+function plus(one: GroupCounts, other: GroupCounts, sign: 1 | -1): GroupCounts {
   return {
     open: one.open + sign * other.open,
     unsuccessful: one.unsuccessful + sign * other.unsuccessful,
@@ -117,7 +122,11 @@ function insert(
 }
 
 /** Outcomes that nobody has are left out; the others keep one order. */
-function counted(ended: Standing['ended'], outcome: Outcome | null, change: number): Standing['ended'] {
+function counted(
+  ended: ItemsByPhase['ended'],
+  outcome: Outcome | null,
+  change: number,
+): ItemsByPhase['ended'] {
   if (outcome === null) return ended;
   const counts: Partial<Record<Outcome, number>> = {};
   for (const one of OUTCOMES) {

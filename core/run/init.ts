@@ -1,33 +1,33 @@
 /**
  * The first state of a run: nothing has begun, everything waits.
- * Owns first values; how a plan becomes a birth is in core/run/birth.ts. Must not own a transition.
+ * Owns first values; how a plan becomes a birth is in core/run/run-spec.ts. Must not own a transition.
  */
-import { bornShards } from './shards.ts';
+import { initShards } from './shards.ts';
 import type { RunRules } from './rules.ts';
-import type { Pace, RunBirth, RunItem, RunItemSpec, RunState } from './state.ts';
+import type { Pace, RunSpec, RunItem, RunItemSpec, RunState } from './state.ts';
 
-export function bornRun(birth: RunBirth, now: number): RunState {
+export function initRun(spec: RunSpec, now: number): RunState {
   return {
     version: 1,
     commandCount: 0,
-    runId: birth.runId,
-    userId: birth.userId,
-    name: birth.name,
-    planHash: birth.planHash,
-    rules: birth.rules,
+    runId: spec.runId,
+    userId: spec.userId,
+    name: spec.name,
+    planHash: spec.planHash,
+    rules: spec.rules,
     phase: 'running',
     mode: 'normal',
     reason: null,
     sequence: 0,
     createdAt: now,
     endedAt: null,
-    items: birth.items.map(bornItem),
-    standing: undefined,
+    items: spec.items.map(initItem),
+    byPhase: undefined,
     sandboxes: [],
     spentNanoUsd: 0,
     breakerHits: [],
     trip: undefined,
-    pace: bornPace(birth.rules, now),
+    pace: initPace(spec.rules, now),
     awaiting: null,
     warming: undefined,
     cleanBy: null,
@@ -36,12 +36,12 @@ export function bornRun(birth: RunBirth, now: number): RunState {
     reconcileError: null,
     closing: undefined,
     seen: [],
-    shards: bornShards(birth),
+    shards: initShards(spec),
     slice: undefined,
   };
 }
 
-export function bornPace({ canary }: RunRules, now: number): Pace {
+export function initPace({ canary }: RunRules, now: number): Pace {
   return {
     rampFrom: now,
     lastStartAt: null,
@@ -55,7 +55,7 @@ export function bornPace({ canary }: RunRules, now: number): Pace {
   };
 }
 
-export function bornItem(spec: RunItemSpec): RunItem {
+export function initItem(spec: RunItemSpec): RunItem {
   return {
     ...spec,
     phase: 'waiting',

@@ -14,7 +14,7 @@ export interface SteadyClock {
   steady(): number;
 }
 
-export interface ClockLook {
+export interface ClockReading {
   readonly sight: ClockSight;
   /** By how much it was set forward; 0 when it was not, or when nobody knows. */
   readonly byMs: number;
@@ -24,10 +24,10 @@ export interface ClockLook {
  * `at`: the workflow's clock as it asked. Waiting only makes a reading smaller, so the largest is the best, and what
  * was set back is not seen.
  */
-export function lookAtClock(
+export function readClock(
   clock: SteadyClock,
   { at, last }: { readonly at: number; readonly last: ClockSight | null },
-): ClockLook {
+): ClockReading {
   const offsetMs = Math.round(at - clock.steady());
   const sight = { of: clock.name, offsetMs };
   if (last?.of !== clock.name) return { sight, byMs: 0 };

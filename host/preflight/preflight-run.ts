@@ -9,7 +9,7 @@ import { printFinding, type Finding } from '../finding.ts';
 import { openRecords } from '../records.ts';
 import type { Shell } from '../shell.ts';
 
-export interface LookAhead {
+export interface PreflightContext {
   readonly config: DeploymentConfig;
   readonly plan: Plan;
   /** As it was typed. */
@@ -21,7 +21,10 @@ export interface LookAhead {
 const SHOWN_MAX = 20;
 
 /** Says nothing when all is well. @throws CliError when the run cannot succeed */
-export async function lookAhead(shell: Shell, { config, plan, file, json }: LookAhead): Promise<void> {
+export async function preflightRun(
+  shell: Shell,
+  { config, plan, file, json }: PreflightContext,
+): Promise<void> {
   const port = await shell.hostPort();
   const findings = await port.preflight(config, plan);
   const told = findings.filter(({ status }) => status !== 'ok');

@@ -1,5 +1,5 @@
 /**
- * Brings letters to the workflows of entities, and begins a workflow where an entity begins.
+ * Brings envelopes to the workflows of entities, and begins a workflow where an entity begins.
  * Owns first contact, and that what has ended never begins again; must not know any rule.
  */
 import { createHash, randomUUID } from 'node:crypto';
@@ -24,9 +24,9 @@ import {
   MALFORMED,
   noticeSignal,
   requestUpdate,
-  type AddressedLetter,
+  type AddressedEnvelope,
   type DriveInput,
-} from '../workflows/letter.ts';
+} from '../workflows/envelope.ts';
 import { attributesOf } from '../workflows/visibility.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc-code.ts';
 import type { KeptTexts } from './kept-texts.ts';
@@ -43,7 +43,7 @@ const REQUEST_WAIT_MS = 30_000;
 const NOT_READY_WAIT_MS = 60_000;
 const NOT_READY_AGAIN_MS = 500;
 
-export interface PostOptions {
+export interface EntityClientOptions {
   readonly client: WorkflowClient;
   /** Prefix of the deployment's task queues, and the queue of its workflows. */
   readonly queue: string;
@@ -57,9 +57,9 @@ export interface PostOptions {
   readonly requestWaitMs?: number;
 }
 
-/** Why a workflow may have to begin for a letter: the letter brings the entity to life, or it was put away. */
+/** Why a workflow may have to begin for an envelope: the envelope brings the entity to life, or it was put away. */
 type Beginning =
-  { readonly kind: 'birth'; readonly rows: readonly ProjectionRow[] } | { readonly kind: 'takeUp' };
+  { readonly kind: 'init'; readonly rows: readonly ProjectionRow[] } | { readonly kind: 'takeUp' };
 
 const TAKE_UP: Beginning = { kind: 'takeUp' };
 
@@ -71,65 +71,65 @@ interface StartOptions extends Partial<ShownAtStart> {
   readonly typedSearchAttributes?: SearchAttributePair[];
 }
 
-export class Post {
-  private readonly options: PostOptions;
+export class EntityClient {
+  private readonly options: EntityClientOptions;
 
-  constructor(options: PostOptions) {
+  constructor(options: EntityClientOptions) {
     this.options = options;
   }
 
   /** For activities: durable as soon as it returns, whether a worker is there or not. */
-  readonly notices: Notifier = { deliver: (delivery) => this.send(letterOf(delivery)) };
+  readonly notices: Notifier = { deliver: (delivery) => this.send(envelopeFor(delivery)) };
 
   /** For edges: returns once the entity's workflow has taken it into its history. */
-  readonly requests: Notifier = { deliver: (delivery) => this.request(letterOf(delivery)) };
+  readonly requests: Notifier = { deliver: (delivery) => this.request(envelopeFor(delivery)) };
 
-  /** A letter to nobody, or to one that has ended, is delivered as well: nobody waits for what it would change (D11). */
-  async send(whole: AddressedLetter): Promise<void> {
+  /** An envelope to nobody, or to one that has ended, is delivered as well: nobody waits for what it would change (D11). */
+  async send(whole: AddressedEnvelope): Promise<void> {
     const { texts } = this.options;
-    const letter = (await texts?.short(whole)) ?? whole;
-    let beginning = this.birthBy(letter);
+    const envelope = (await texts?.short(whole)) ?? whole;
+    let beginning = this.initialRowsOf(envelope);
     try {
       if (beginning !== null) {
-        const found = await this.askTheEnded(letter);
+        const found = await this.askTheEnded(envelope);
         if (found === 'answered') return;
         if (found === 'takeUp') beginning = TAKE_UP;
       }
-      await this.signal(letter, beginning);
+      await this.signal(envelope, beginning);
     } catch (error) {
       if (!isOver(error)) throw unreachable(error);
-      const found = await this.askTheEnded(letter);
-      if (found === null) await this.options.lost?.().mend(letter.to);
+      const found = await this.askTheEnded(envelope);
+      if (found === null) await this.options.lost?.().mend(envelope.to);
       if (found !== 'takeUp') return;
-      await this.signal(letter, TAKE_UP).catch((problem: unknown) => {
+      await this.signal(envelope, TAKE_UP).catch((problem: unknown) => {
         throw unreachable(problem);
       });
     }
   }
 
-  private async signal(letter: AddressedLetter, beginning: Beginning | null): Promise<void> {
+  private async signal(envelope: AddressedEnvelope, beginning: Beginning | null): Promise<void> {
     const { client } = this.options;
-    const { id, event } = letter;
+    const { id, event } = envelope;
     if (beginning === null) {
-      await client.getHandle(addressKey(letter.to)).signal(noticeSignal, { id, event });
+      await client.getHandle(addressKey(envelope.to)).signal(noticeSignal, { id, event });
       return;
     }
-    await client.signalWithStart(letter.to.machine, {
-      ...this.start(letter, beginning),
+    await client.signalWithStart(envelope.to.machine, {
+      ...this.start(envelope, beginning),
       workflowIdConflictPolicy: 'USE_EXISTING',
       signal: noticeSignal,
       signalArgs: [{ id, event }],
     });
   }
 
-  private async request(whole: AddressedLetter): Promise<void> {
+  private async request(whole: AddressedEnvelope): Promise<void> {
     const { clock, texts } = this.options;
-    const letter = (await texts?.short(whole)) ?? whole;
+    const envelope = (await texts?.short(whole)) ?? whole;
     const notReadyUntil = clock.now() + NOT_READY_WAIT_MS;
-    let beginning = this.birthBy(letter);
+    let beginning = this.initialRowsOf(envelope);
     for (let tried = 1; ; tried += 1) {
       try {
-        return await this.tryRequest(letter, beginning);
+        return await this.tryRequest(envelope, beginning);
       } catch (error) {
         if (isNotReady(error) && clock.now() < notReadyUntil) {
           tried = 0;
@@ -137,13 +137,13 @@ export class Post {
           continue;
         }
         if (isOver(error)) {
-          const found = await this.askTheEnded(letter);
+          const found = await this.askTheEnded(envelope);
           if (found === 'answered') return;
           if (found === 'takeUp') beginning = TAKE_UP;
           else if (error instanceof WorkflowNotFoundError && beginning === null) {
-            const isMended = (await this.options.lost?.().mend(letter.to)) ?? false;
+            const isMended = (await this.options.lost?.().mend(envelope.to)) ?? false;
             // What is to be deleted and is not there is as it should be.
-            if (letter.event.type !== 'deleteRequested') throw lostProblem(letter);
+            if (envelope.event.type !== 'deleteRequested') throw lostProblem(envelope);
             if (!isMended) return;
           }
         } else if (!isCutShort(error)) throw unreachable(error);
@@ -153,30 +153,30 @@ export class Post {
     }
   }
 
-  private async tryRequest(letter: AddressedLetter, beginning: Beginning | null): Promise<void> {
+  private async tryRequest(envelope: AddressedEnvelope, beginning: Beginning | null): Promise<void> {
     const { client, requestWaitMs = REQUEST_WAIT_MS } = this.options;
-    const args: [{ readonly id: string; readonly event: AddressedLetter['event'] }] = [
-      { id: letter.id, event: letter.event },
+    const args: [{ readonly id: string; readonly event: AddressedEnvelope['event'] }] = [
+      { id: envelope.id, event: envelope.event },
     ];
-    const update = { args, updateId: letter.id };
+    const update = { args, updateId: envelope.id };
     await client.connection.withDeadline(Date.now() + requestWaitMs, async () => {
       if (beginning === null) {
-        await client.getHandle(addressKey(letter.to)).executeUpdate(requestUpdate, update);
+        await client.getHandle(addressKey(envelope.to)).executeUpdate(requestUpdate, update);
         return;
       }
-      const found = beginning.kind === 'birth' ? await this.askTheEnded(letter) : null;
+      const found = beginning.kind === 'init' ? await this.askTheEnded(envelope) : null;
       if (found === 'answered') return;
-      const startWorkflowOperation = new WithStartWorkflowOperation(letter.to.machine, {
-        ...this.start(letter, found === 'takeUp' ? TAKE_UP : beginning),
+      const startWorkflowOperation = new WithStartWorkflowOperation(envelope.to.machine, {
+        ...this.start(envelope, found === 'takeUp' ? TAKE_UP : beginning),
         workflowIdConflictPolicy: 'USE_EXISTING',
       });
       await client.executeUpdateWithStart(requestUpdate, { ...update, startWorkflowOperation });
     });
   }
 
-  private start({ to }: AddressedLetter, beginning: Beginning): StartOptions {
+  private start({ to }: AddressedEnvelope, beginning: Beginning): StartOptions {
     const { queue, eventsMax } = this.options;
-    const rows = beginning.kind === 'birth' ? beginning.rows : [];
+    const rows = beginning.kind === 'init' ? beginning.rows : [];
     const attributes = attributesOf(to.machine, rows);
     const input = {
       queue,
@@ -196,26 +196,26 @@ export class Post {
     };
   }
 
-  /** Rows of an entity that the letter brings to life; null when it brings nobody to life. Its machine says which. */
-  private birthBy({ to, event }: AddressedLetter): Beginning | null {
+  /** Rows of an entity that the envelope brings to life; null when it brings nobody to life. Its machine says which. */
+  private initialRowsOf({ to, event }: AddressedEnvelope): Beginning | null {
     const { state, commands } = machineOf(to.machine).step(null, event, this.options.clock.now());
     if (state === null) return null;
     const rows = commands.flatMap((command): readonly ProjectionRow[] =>
       command.type === 'project' ? command.rows : [],
     );
-    return { kind: 'birth', rows };
+    return { kind: 'init', rows };
   }
 
-  /** What became of the letter where the store has the entity, whose workflow has ended; null where it has none. */
-  private async askTheEnded(letter: AddressedLetter): Promise<TombstoneAnswer['kind'] | null> {
-    const found = await this.options.tombstones.answer(letter);
-    if (found?.kind === 'answered') for (const answer of found.letters) await this.send(answer);
+  /** What became of the envelope where the store has the entity, whose workflow has ended; null where it has none. */
+  private async askTheEnded(envelope: AddressedEnvelope): Promise<TombstoneAnswer['kind'] | null> {
+    const found = await this.options.tombstones.answer(envelope);
+    if (found?.kind === 'answered') for (const answer of found.envelopes) await this.send(answer);
     return found?.kind ?? null;
   }
 }
 
-function letterOf({ to, event }: Delivery): AddressedLetter {
-  return { to, id: letterId(event), event };
+function envelopeFor({ to, event }: Delivery): AddressedEnvelope {
+  return { to, id: envelopeId(event), event };
 }
 
 /** The workflow was never there, or has ended. */
@@ -235,7 +235,7 @@ function isNotReady(error: unknown): boolean {
   return grpcCode(error) === GRPC.failedPrecondition || grpcCode(cause) === GRPC.failedPrecondition;
 }
 
-function lostProblem({ to }: AddressedLetter): ParleyError {
+function lostProblem({ to }: AddressedEnvelope): ParleyError {
   const message = `Cannot tell the ${to.machine} "${to.id}" anything: the engine has no open workflow of it`;
   return new ParleyError('workflow_lost', message, {
     remedy: 'look at its record, and begin another one',
@@ -256,11 +256,11 @@ function unreachable(error: unknown): unknown {
   return new ParleyError('engine_unreachable', `Cannot reach the engine: ${reason}`, { cause: error });
 }
 
-/** A server takes 1,000 bytes for the id of an update, and a workflow fewer for that of a letter. */
+/** A server takes 1,000 bytes for the id of an update, and a workflow fewer for that of an envelope. */
 const ID_BYTES_MAX = 400;
 
 /** From what identifies the event itself; a random one where every occurrence counts. */
-function letterId(event: MachineEvent): string {
+function envelopeId(event: MachineEvent): string {
   const id = ownId(event) ?? randomUUID();
   return `${event.type}/${utf8Bytes(id) <= ID_BYTES_MAX ? id : digestOf(id)}`;
 }

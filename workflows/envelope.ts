@@ -8,23 +8,23 @@ import type { EntityAddress } from '../core/ids.ts';
 import type { ClockSight } from './clock-sight.ts';
 
 /** An event with the id it got at the edge: a repeat of the same id is dropped, also after continue-as-new. */
-export interface Letter {
+export interface Envelope {
   readonly id: string;
   readonly event: MachineEvent;
 }
 
-/** A letter with its receiver. */
-export interface AddressedLetter extends Letter {
+/** An envelope with its receiver. */
+export interface AddressedEnvelope extends Envelope {
   readonly to: EntityAddress;
 }
 
 /** Notices of other machines and of the world: nobody waits for an answer. */
-export const noticeSignal = defineSignal<[Letter]>('notice');
+export const noticeSignal = defineSignal<[Envelope]>('notice');
 
 /** A wish of a user: returns once it is in the history, or refuses what no machine understands. */
-export const requestUpdate = defineUpdate<void, [Letter]>('request');
+export const requestUpdate = defineUpdate<void, [Envelope]>('request');
 
-/** Type of the failure of a request that is no letter. */
+/** Type of the failure of a request that is no envelope. */
 export const MALFORMED = 'malformed';
 
 /** Asks an entity to go on in a new run, on the newest build, as soon as nothing is under way. */

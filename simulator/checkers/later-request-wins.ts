@@ -7,7 +7,7 @@ import type { Moment, SafetyCheck } from './checker.ts';
 
 const COMING_UP = ['starting', 'reserving', 'resuming'];
 
-export function laterWishWins(): SafetyCheck {
+export function laterRequestWins(): SafetyCheck {
   const wishes = new Map<string, 'pause' | 'resume'>();
   return ({ step }: Moment) => {
     const { event, address } = step;

@@ -2,19 +2,19 @@
 import { describe, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
 import type { Plan, PlanNeed } from '../../core/plan/plan.ts';
-import { runBirth } from '../../core/run/birth.ts';
+import { runSpec } from '../../core/run/run-spec.ts';
 import { endingOf, type Evidence } from '../../core/run/failure-class.ts';
-import type { RunBirth } from '../../core/run/state.ts';
+import type { RunSpec } from '../../core/run/state.ts';
 import { item, plan } from '../conformance/script-parts.ts';
 import * as at from './run-life.ts';
 
-const birthOf = (count: number, change: Partial<Plan>): RunBirth =>
-  runBirth(plan(count, change), { runId: runId('r'), userId: userId('u') });
+const specOf = (count: number, change: Partial<Plan>): RunSpec =>
+  runSpec(plan(count, change), { runId: runId('r'), userId: userId('u') });
 const need = (entry: string, each = false): readonly PlanNeed[] => [{ entry, outcome: 'succeeded', each }];
 
 describe('the birth of a run', () => {
   it('is that of a plain job when the plan limits nothing', () => {
-    const { rules, items } = birthOf(1, {});
+    const { rules, items } = specOf(1, {});
     for (const field of ['slots', 'startEveryMs', 'rampMs', 'adaptive', 'canary'])
       expect(rules).not.toHaveProperty(field);
     for (const field of ['slots', 'groups', 'needs']) expect(items[0]).not.toHaveProperty(field);
@@ -31,9 +31,9 @@ describe('the birth of a run', () => {
       { field: 'matrix', name: 'os', value: null, max: 2 },
       { field: 'repo', name: null, value: null, max: 1 },
     ] as const;
-    const birth = birthOf(2, { items, admission: { concurrency: 2, per } });
-    expect(birth.rules.slots).toEqual({ 'model.strong': 3, 'tags.owner': 1, 'matrix.os': 2, repo: 1 });
-    expect(birth.items.map(({ slots }) => slots)).toEqual([
+    const spec = specOf(2, { items, admission: { concurrency: 2, per } });
+    expect(spec.rules.slots).toEqual({ 'model.strong': 3, 'tags.owner': 1, 'matrix.os': 2, repo: 1 });
+    expect(spec.items.map(({ slots }) => slots)).toEqual([
       [
         { slot: 'model.strong', value: 'strong' },
         { slot: 'tags.owner', value: 'ann' },
@@ -53,20 +53,20 @@ describe('the birth of a run', () => {
       item(4, { entry: 'all', needs: need('plan') }),
       item(5, { entry: 'all', needs: need('plan') }),
     ];
-    const birth = birthOf(6, { items });
-    const waited = birth.items.map(({ needs = [] }) =>
+    const spec = specOf(6, { items });
+    const waited = spec.items.map(({ needs = [] }) =>
       needs.map(({ group }) =>
-        birth.items.flatMap((one, index) => (one.groups?.includes(group) === true ? [index] : [])),
+        spec.items.flatMap((one, index) => (one.groups?.includes(group) === true ? [index] : [])),
       ),
     );
     expect(waited).toEqual([[], [], [[0]], [[1]], [[0, 1]], [[0, 1]]]);
-    expect(birth.items[4]?.needs).toEqual(birth.items[5]?.needs);
+    expect(spec.items[4]?.needs).toEqual(spec.items[5]?.needs);
   });
 
   it('begins by position when the job says so, whatever the priorities are', () => {
     const items = [item(0, { priority: 1 }), item(1, { priority: 5 })];
     const priorities = (change: Partial<Plan>): readonly number[] =>
-      birthOf(2, { items, ...change }).items.map(({ priority }) => priority);
+      specOf(2, { items, ...change }).items.map(({ priority }) => priority);
     expect(priorities({})).toEqual([1, 5]);
     expect(priorities({ admission: { concurrency: 1, order: { by: 'position' } } })).toEqual([0, 0]);
   });

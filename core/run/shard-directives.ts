@@ -2,30 +2,30 @@
  * What a run wants of items that live in shards: that one begins, stops, waits or has ended.
  * Owns what is told, and when; a wish is a snapshot with a number, so that the newest wins. Must not admit anything.
  */
-import type { ItemWish, ShardBirth, ShardEvent } from '../shard/message.ts';
+import type { ShardDirective, ShardSpec, ShardEvent } from '../shard/message.ts';
 import { boundsOf, shardAddress, shardOf } from './shards.ts';
-import { haveAllEndedWell } from './standing.ts';
+import { haveAllEndedWell } from './items-by-phase.ts';
 import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './state.ts';
 import type { RunTurn } from './turn.ts';
 
 /** After a turn: each shard hears of the items that the run changed of its own accord. */
-export function tellShards(before: RunState, turn: RunTurn, changed: readonly number[]): void {
+export function directShards(before: RunState, turn: RunTurn, changed: readonly number[]): void {
   const { state } = turn;
-  const wishes = new Map<number, ItemWish[]>();
+  const directives = new Map<number, ShardDirective[]>();
   for (const [number, isThere] of (state.shards ?? []).entries()) {
     if (hasGrown(before, state, number)) startShard(turn, number);
     else if (isThere)
-      wishes.set(number, before.shards?.[number] === true ? [] : wishesSinceBirth(state, number));
+      directives.set(number, before.shards?.[number] === true ? [] : directivesSinceInit(state, number));
   }
   for (const index of changed) {
     // A shard that has only now said that it is there hears of all its items at once.
     const number = shardOf(state, index);
     const [was, is] = [before.items[index], state.items[index]];
-    if (was === undefined || is === undefined || before.shards?.[number] !== true || !isWish(was, is))
+    if (was === undefined || is === undefined || before.shards?.[number] !== true || !isDirective(was, is))
       continue;
-    wishes.get(number)?.push(wishOf(is, index, state.sequence));
+    directives.get(number)?.push(directiveOf(is, index, state.sequence));
   }
-  for (const [number, about] of wishes) if (about.length > 0) tellWishes(turn, number, about);
+  for (const [number, about] of directives) if (about.length > 0) sendDirectives(turn, number, about);
 }
 
 /** At the birth of the run, and where items were added: a shard that has begun takes up those that it has not. */
@@ -33,16 +33,16 @@ function hasGrown(before: RunState, state: RunState, number: number): boolean {
   return before.sequence === 0 || boundsOf(before, number).to !== boundsOf(state, number).to;
 }
 
-export function tellWishes(turn: RunTurn, number: number, wishes: readonly ItemWish[]): void {
+export function sendDirectives(turn: RunTurn, number: number, directives: readonly ShardDirective[]): void {
   turn.order({
-    type: 'tell',
+    type: 'send',
     to: shardAddress(turn.state.runId, number),
-    event: { type: 'itemsWished', wishes },
+    event: { type: 'itemsDirected', directives },
   });
 }
 
 /** `revision` counts the turns of the run: of two wishes about one item the later one wins. */
-export function wishOf(item: RunItem, index: number, revision: number): ItemWish {
+export function directiveOf(item: RunItem, index: number, revision: number): ShardDirective {
   const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs, own } =
     item;
   return {
@@ -67,13 +67,13 @@ export function closeShards(turn: RunTurn): void {
   const isForGood = haveAllEndedWell(items);
   if (!isForGood && rules.shardsRest !== true) return;
   const event: ShardEvent = { type: 'shardClosed', ...(isForGood ? {} : { mayOpenAgain: true }) };
-  for (const number of shards.keys()) turn.order({ type: 'tell', to: shardAddress(runId, number), event });
+  for (const number of shards.keys()) turn.order({ type: 'send', to: shardAddress(runId, number), event });
 }
 
 function startShard(turn: RunTurn, number: number): void {
   const { state } = turn;
   const { from, to } = boundsOf(state, number);
-  const birth: ShardBirth = {
+  const spec: ShardSpec = {
     runId: state.runId,
     userId: state.userId,
     name: state.name,
@@ -83,9 +83,9 @@ function startShard(turn: RunTurn, number: number): void {
     items: state.items.slice(from, to).map(specOf),
   };
   turn.order({
-    type: 'tell',
+    type: 'send',
     to: shardAddress(state.runId, number),
-    event: { type: 'shardStarted', birth },
+    event: { type: 'shardStarted', spec },
   });
 }
 
@@ -95,19 +95,19 @@ function specOf({ key, priority, hasVerify, workingMs, own }: RunItem): RunItemS
 }
 
 /** What a shard missed while it was not there. */
-function wishesSinceBirth(state: RunState, number: number): ItemWish[] {
+function directivesSinceInit(state: RunState, number: number): ShardDirective[] {
   const { from, to } = boundsOf(state, number);
-  const wishes: ItemWish[] = [];
+  const directives: ShardDirective[] = [];
   for (let index = from; index < to; index += 1) {
     const item = state.items[index];
     if (item !== undefined && (item.attempt > 0 || item.phase !== 'waiting'))
-      wishes.push(wishOf(item, index, state.sequence));
+      directives.push(directiveOf(item, index, state.sequence));
   }
-  return wishes;
+  return directives;
 }
 
 /** What the shard itself has told is no wish: that an attempt has ended, and what its conversation says. */
-function isWish(was: RunItem, is: RunItem): boolean {
+function isDirective(was: RunItem, is: RunItem): boolean {
   if (is.attempt !== was.attempt) return true;
   if (isInFlight(is)) return is.stopBy !== was.stopBy;
   return !isInFlight(was) && is.phase !== was.phase;

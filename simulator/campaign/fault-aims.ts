@@ -17,7 +17,7 @@ const WISHES_MAX = 25;
 /** Not every entity that enters the phase is struck. */
 const WISH_SHARE = 0.6;
 
-export class Wishes {
+export class FaultAims {
   private readonly open = new Set<string>();
   private made = 0;
   private readonly transition: Transition;

@@ -9,7 +9,7 @@ import { carryOut } from './carrier.ts';
 
 type Listener = (commandId: string, event: MachineEvent | null) => void;
 
-export class HandOut {
+export class CommandDispatcher {
   private readonly under = new Map<string, CancellationScope>();
   /** Watches that have not begun. */
   private held: ActivityCommand[] = [];
@@ -22,7 +22,7 @@ export class HandOut {
   }
 
   /** Nothing is awaited. A watch begins with `beginWatches`. */
-  give(command: ActivityCommand, failures = 0): void {
+  dispatch(command: ActivityCommand, failures = 0): void {
     if (isWatch(command.type)) this.held.push(command);
     else this.begin(command, failures);
   }

@@ -7,9 +7,9 @@ import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../pla
 import { SHARD_ITEMS_MAX } from './shards.ts';
 import type { GroupingStrategy } from '../status.ts';
 import type { RunCapacity, RunRules } from './rules.ts';
-import type { ItemNeed, RunBirth, RunItemSpec, SlotUse } from './state.ts';
+import type { ItemNeed, RunSpec, RunItemSpec, SlotUse } from './state.ts';
 
-interface BirthIds {
+interface RunSpecContext {
   readonly runId: RunId;
   readonly userId: UserId;
   /** Of the deployment that begins the run; absent where nobody knows it. */
@@ -40,11 +40,11 @@ export function runSetting({
 }
 
 /** The machine's share of a plan. `shardItems`: items of a shard; without it only a large plan has shards. */
-export function runBirth(
+export function runSpec(
   plan: Plan,
-  { runId, userId, setting }: BirthIds,
+  { runId, userId, setting }: RunSpecContext,
   shardItems = shardItemsOf(plan),
-): RunBirth {
+): RunSpec {
   const groups = groupsOf(plan.items);
   const rules = rulesOf(plan, setting);
   return {

@@ -2,7 +2,7 @@
  * Says what an entity ordered, one batch at a time, and makes sure that it is said once.
  *
  * A local activity has its effects before the history knows of it. A worker that is killed in between leaves an
- * activation which the next worker takes anew, with more letters perhaps. So every batch carries what it rests on, and
+ * activation which the next worker takes anew, with more envelopes perhaps. So every batch carries what it rests on, and
  * the store keeps the first: whoever comes second goes back and takes the inputs of the first.
  * Owns numbers and what the history holds of them; must not start anything long.
  */
@@ -15,12 +15,12 @@ import type { Activation, Entity } from './entity.ts';
 import type { Inbox, Input } from './input.ts';
 
 /** Inputs without an order are written down from time to time, so that a batch rests on few. */
-const SILENT_INPUTS_MAX = 64;
+const UNCOMMITTED_INPUTS_MAX = 64;
 
 /** One that was set back says nothing until somebody makes the store forget, and looks for that now and then. */
 const STAND_STILL_MS = 3_600_000;
 
-export interface Said {
+export interface Committed {
   readonly orders: Activation;
   readonly answers: AcceptedBatch;
 }
@@ -37,7 +37,7 @@ export interface Beginning {
 
 const clockInput = (byMs: number): Input => ({ kind: 'clock', byMs, at: Date.now() });
 
-export class Announcer {
+export class BatchCommitter {
   /** Number of the latest batch that was said. */
   number: number;
   /** How the clock stood when it was said; null when nobody knows. */
@@ -59,22 +59,22 @@ export class Announcer {
     this.putAway = isTakenUp ? entity.state : null;
   }
 
-  get hasToSpeak(): boolean {
+  get isDirty(): boolean {
     const { entity } = this;
-    if (entity.hasOrders || entity.inputs.length >= SILENT_INPUTS_MAX) return true;
+    if (entity.hasOrders || entity.inputs.length >= UNCOMMITTED_INPUTS_MAX) return true;
     return entity.restedIn !== null && entity.restedIn !== this.putAway;
   }
 
   /** Nothing follows from what was not said. */
-  get isSilent(): boolean {
-    return !this.hasToSpeak && this.entity.inputs.length === 0;
+  get isClean(): boolean {
+    return !this.isDirty && this.entity.inputs.length === 0;
   }
 
   /** Says all that was ordered since the last time; what comes meanwhile waits. */
-  async speak(): Promise<Said> {
+  async commit(): Promise<Committed> {
     const { entity } = this;
     for (;;) {
-      const { rows, letters, commands } = entity.orders;
+      const { rows, envelopes, commands } = entity.orders;
       const answers = await announce({
         entity: entity.address,
         number: this.number + 1,
@@ -82,18 +82,18 @@ export class Announcer {
         inputs: entity.inputs,
         clock: { at: Date.now(), last: this.clock },
         rows,
-        letters,
+        envelopes,
         commands: commands.filter(({ type }) => isBrief(type)),
         ...this.keptInStore(),
       });
       if (answers.kind === 'clockSet') {
         this.clock = answers.clock;
-        const taken = entity.goBack();
+        const taken = entity.rollback();
         for (const input of [clockInput(answers.byMs), ...taken]) entity.apply(input);
         continue;
       }
       if (answers.kind === 'different') {
-        this.inbox.putBack(entity.retake(answers.inputs));
+        this.inbox.putBack(entity.rebase(answers.inputs));
         continue;
       }
       if (answers.kind === 'overtaken') {
@@ -112,7 +112,7 @@ export class Announcer {
     return this.putAway === null ? {} : { opened: { state } };
   }
 
-  private acknowledge(answers: AcceptedBatch): Said {
+  private acknowledge(answers: AcceptedBatch): Committed {
     const { entity } = this;
     const said = { orders: entity.orders, answers };
     this.number += 1;

@@ -1,5 +1,5 @@
 /**
- * Counts letters between a client and the workflows: what the server took and what was handled.
+ * Counts envelopes between a client and the workflows: what the server took and what was handled.
  * Owns the count at the sender's side, as an interceptor of the client that the product's post uses.
  */
 import { WorkflowNotFoundError, type WorkflowClientInterceptor } from '@temporalio/client';
@@ -8,12 +8,12 @@ import { WorkflowNotFoundError, type WorkflowClientInterceptor } from '@temporal
 const GAP_TRIES_MAX = 40;
 const GAP_MS = 25;
 
-export class LettersUnderWay {
+export class EnvelopesInFlight {
   /** Calls that have not returned. */
   calls = 0;
   /** Signals that the server took, by workflow id. */
   readonly taken = new Map<string, number>();
-  /** The latest run that a letter began or met, by workflow id. */
+  /** The latest run that an envelope began or met, by workflow id. */
   readonly begun = new Map<string, string>();
   readonly interceptor: WorkflowClientInterceptor;
 

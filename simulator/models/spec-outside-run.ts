@@ -2,13 +2,13 @@
  * What a conversation is born with that somebody starts beside any run.
  * Owns what holds when nothing else is said; must not deliver anything.
  */
-import type { ConversationBirth } from '../../core/conversation/state.ts';
+import type { ConversationSpec } from '../../core/conversation/state.ts';
 import { ITERATIONS_DEFAULT, SIMULATED_USER } from './run-model.ts';
 
-type Given = Partial<ConversationBirth> &
-  Pick<ConversationBirth, 'conversationId' | 'strategy' | 'initialMessage'>;
+type Given = Partial<ConversationSpec> &
+  Pick<ConversationSpec, 'conversationId' | 'strategy' | 'initialMessage'>;
 
-export function birthOutsideRun(given: Given): ConversationBirth {
+export function specOutsideRun(given: Given): ConversationSpec {
   return {
     userId: SIMULATED_USER,
     runId: null,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunEvent } from '../../core/run/message.ts';
-import { standingOf, standingOfAll } from '../../core/run/standing.ts';
+import { itemsByPhase, allItemsByPhase } from '../../core/run/items-by-phase.ts';
 import type { RunState } from '../../core/run/state.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { randomPlan } from '../../simulator/campaign/random-plan.ts';
@@ -40,7 +40,7 @@ function stepsOf(seed: number): readonly RunStep[] {
 }
 
 function withoutStanding(state: RunState): RunState {
-  const { standing, ...rest } = state;
+  const { byPhase: standing, ...rest } = state;
   expect(standing).toBeDefined();
   return rest;
 }
@@ -49,7 +49,7 @@ describe('where the items of a run stand', () => {
   it.each(SEEDS)('is what a look at all items says, after every step of seed %i', (seed) => {
     const steps = stepsOf(seed);
     expect(steps.length).toBeGreaterThan(3);
-    for (const { after } of steps) expect(after.standing).toEqual(standingOfAll(after.items));
+    for (const { after } of steps) expect(after.byPhase).toEqual(allItemsByPhase(after.items));
   });
 
   it.each(SEEDS)('is not needed: a stored state without it goes on in the same way, seed %i', (seed) => {
@@ -59,7 +59,7 @@ describe('where the items of a run stand', () => {
       expect(runMachine.deadline(old)).toBe(runMachine.deadline(before));
       const { state, commands: again } = runMachine.step(old, event, at);
       expect(again).toEqual(commands);
-      expect(state === null ? null : standingOf(state)).toEqual(after.standing);
+      expect(state === null ? null : itemsByPhase(state)).toEqual(after.byPhase);
     }
   });
 
@@ -68,6 +68,6 @@ describe('where the items of a run stand', () => {
       priority,
       phase: 'waiting',
     })) as unknown as RunState['items'];
-    expect(standingOfAll(items)).toEqual({ waiting: [3, 1, 2, 0], inFlight: [], ended: {} });
+    expect(allItemsByPhase(items)).toEqual({ waiting: [3, 1, 2, 0], inFlight: [], ended: {} });
   });
 });
