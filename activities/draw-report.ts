@@ -3,8 +3,7 @@
  * Owns which forms there are; what a report says is in report/.
  */
 import type { RunId } from '../core/ids.ts';
-import { renderHtml } from '../report/render-html.ts';
-import { reportDocument } from '../report/report-document.ts';
+import { renderHtml } from '../report/html/render-html.ts';
 import { renderGithub } from '../report/summary/render-github.ts';
 import { renderSlack } from '../report/summary/render-slack.ts';
 import { gatherReport } from './report/gather-report.ts';
@@ -18,7 +17,7 @@ export async function drawReport(world: ReportWorld, runId: RunId, form: DrawnFo
   const data = await gatherReport(world, runId);
   switch (form) {
     case 'html':
-      return renderHtml(reportDocument(data));
+      return renderHtml(data);
     case 'github':
       return renderGithub(data);
     case 'slack':

@@ -11,7 +11,7 @@ import { CHECK_LOG } from '../check-log.ts';
 import { PATCH_FILE } from '../collect/diff.ts';
 import { lastWords } from '../collect/last-words.ts';
 import { redactText } from '../redaction.ts';
-import type { World } from '../world.ts';
+import type { ReportWorld } from './report-world.ts';
 
 export type ItemTexts = Pick<ReportItem, 'prompt' | 'answer' | 'patch' | 'checkCommand' | 'checkOutput'>;
 
@@ -27,7 +27,7 @@ export interface TextsWanted {
 }
 
 /** Of one that has not begun there is the prompt alone. */
-export async function itemTexts(world: World, wanted: TextsWanted): Promise<ItemTexts> {
+export async function itemTexts(world: ReportWorld, wanted: TextsWanted): Promise<ItemTexts> {
   const { item, row, forms, charactersMax } = wanted;
   const shown = (text: string | null, kept?: 'beginning' | 'end'): ShownText | null =>
     text === null ? null : shownText(redactText(text, forms), charactersMax, kept);
@@ -46,7 +46,7 @@ export async function itemTexts(world: World, wanted: TextsWanted): Promise<Item
 }
 
 async function fileText(
-  { results }: Pick<World, 'results'>,
+  { results }: Pick<ReportWorld, 'results'>,
   { runId, item }: TextsWanted,
   name: string,
 ): Promise<string | null> {

@@ -4,10 +4,13 @@
  */
 import { unsuccessfulOf, type RunRow } from '../../core/machine/projection.ts';
 import type { LastRun } from '../../report/report-data.ts';
-import type { World } from '../world.ts';
+import type { ReportWorld } from './report-world.ts';
 
 /** Null for the first run of its job. */
-export async function lastRun({ records }: Pick<World, 'records'>, run: RunRow): Promise<LastRun | null> {
+export async function lastRun(
+  { records }: Pick<ReportWorld, 'records'>,
+  run: RunRow,
+): Promise<LastRun | null> {
   const [last] = (await records.runs())
     .filter((one) => isBefore(one, run))
     .toSorted((a, b) => b.createdAt - a.createdAt);
