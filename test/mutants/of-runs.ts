@@ -12,7 +12,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'budget-without-a-reserve',
     file: BUDGET,
-    find: 'const held = standingOf(state).inFlight.length * reserveNanoUsd;',
+    find: 'const held = itemsByPhase(state).inFlight.length * reserveNanoUsd;',
     replace: "const held = state.items.filter((item) => item.phase === 'working').length * reserveNanoUsd;",
     mistake: 'What is held for items that have not begun to work is not counted against the budget.',
     source: 'A check before the act and not with it: parallel starts all see room.',
@@ -21,7 +21,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'reserve-not-given-back',
     file: BUDGET,
-    find: 'const held = standingOf(state).inFlight.length * reserveNanoUsd;',
+    find: 'const held = itemsByPhase(state).inFlight.length * reserveNanoUsd;',
     replace: "const held = state.items.filter((item) => item.phase !== 'waiting').length * reserveNanoUsd;",
     mistake: 'An item that has ended keeps its reserve of the budget.',
     source: 'Reservations that are never released fill a quota.',
@@ -121,7 +121,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'concurrency-counts-the-working',
     file: ADMISSION,
-    find: 'if (standingOf(state).inFlight.length >= places.max)',
+    find: 'if (itemsByPhase(state).inFlight.length >= places.max)',
     replace: "if (state.items.filter((item) => item.phase === 'working').length >= places.max)",
     mistake: 'Items that are starting or being collected do not count as in flight.',
     source: 'A limit that counts what runs and not what starts: two parallel starts both see room.',
@@ -333,7 +333,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'wishes-before-a-shard-is-there-lost',
     file: 'core/run/shard-directives.ts',
-    find: 'before.shards?.[number] === true ? [] : wishesSinceBirth(state, number)',
+    find: 'before.shards?.[number] === true ? [] : directivesSinceInit(state, number)',
     replace: '[]',
     mistake: 'A shard that comes up is not told what its run wanted meanwhile.',
     source: 'A subscriber that misses what was published before it came.',

@@ -145,7 +145,7 @@ async function wire({ env }: SkippingServer, { eventsMax = EVENTS_MAX_DEFAULT }:
     unrest,
     envelopes: envelopes,
     client,
-    post: entities,
+    entities,
     pace,
     workers,
     told,
@@ -174,7 +174,7 @@ async function hear(
 }
 
 async function perform(parts: Parts, requests: { count: number }, order: EngineOrder): Promise<void> {
-  const { post: entities, problems, tries, notices } = parts;
+  const { entities, problems, tries, notices } = parts;
   switch (order.do) {
     case 'notify': {
       const { to, event } = order;
