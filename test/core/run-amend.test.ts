@@ -208,9 +208,7 @@ describe('a run in shards that takes up a changed plan', () => {
     expect(toShards(ready(life, 1, 1))).toEqual([]);
     expect(life.its.shards).toEqual([true, false]);
     const directives = [{ index: 2 }, { index: 3, attempt: 1, phase: 'starting', spec: { plan: 'h2' } }];
-    expect(toShards(ready(life, 1, 2))).toMatchObject([
-      { to: 'r.1', type: 'itemsDirected', directives },
-    ]);
+    expect(toShards(ready(life, 1, 2))).toMatchObject([{ to: 'r.1', type: 'itemsDirected', directives }]);
     expect(toShards(ready(life, 1, 2))).toEqual([]);
   });
 
