@@ -28,7 +28,7 @@ function isAdmission(before: RunState, after: RunState): boolean {
   const pace = withAdmissionOf(before.pace, after.pace);
   const trip = withProbingOf(before.trip, after.trip);
   const sandboxes = withRecycledOf(before, after);
-  if (!isSame(before, { ...after, items, standing: byPhase, commandCount, sequence, pace, trip, sandboxes }))
+  if (!isSame(before, { ...after, items, byPhase, commandCount, sequence, pace, trip, sandboxes }))
     return false;
   return after.items.every((item, index) => {
     const was = before.items[index];
