@@ -2,8 +2,8 @@
  * What went wrong with an item, for whoever has to act on it: what failed, why, and the last it said.
  * Pure; owns which text tells it; must not lay anything out.
  */
+import { outcomeSentence } from '../core/run/outcome-words.ts';
 import { endedWell } from '../core/status.ts';
-import { failureWords } from './outcome-words.ts';
 import type { ReportItem } from './report-data.ts';
 
 /** Whose last lines they are. */
@@ -11,7 +11,7 @@ export type FailedPart = 'check' | 'agent' | 'sandbox';
 
 export interface Failure {
   readonly key: string;
-  /** How it ended, as a person says it: `Check failed`, `Failed: the sandbox or the service`. */
+  /** How it ended, as a person says it: `The agent made no more progress`. */
   readonly outcome: string;
   /** Why, as it was recorded; null when nothing was. */
   readonly reason: string | null;
@@ -39,8 +39,9 @@ export function failuresOf(items: readonly ReportItem[]): readonly Failure[] {
 
 function failureOf(item: ReportItem): Failure {
   const part = partOf(item);
-  const reason = item.row?.detail ?? null;
-  return { key: item.key, outcome: failureWords(item.row), reason, part, lines: linesOf(item, part) };
+  const { key, row } = item;
+  const outcome = row === null ? 'It has not begun yet' : outcomeSentence(row);
+  return { key, outcome, reason: row?.detail ?? null, part, lines: linesOf(item, part) };
 }
 
 function partOf({ row }: ReportItem): FailedPart {

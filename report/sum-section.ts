@@ -4,9 +4,9 @@
  */
 import type { ReconciliationDone } from '../core/reconcile/reconciliation-record.ts';
 import { addSums, type UsdSum } from '../core/money/usd-sum.ts';
+import { outcomeLabel } from '../core/run/outcome-words.ts';
 import { left, right, table, text, type Block, type Section } from './document.ts';
 import { sourceWords } from './money-section.ts';
-import { outcomeWords } from './outcome-words.ts';
 import type { ReportData } from './report-data.ts';
 import { sumVerdict, type Verdict } from './report-verdict.ts';
 import { nanoWords } from './report-words.ts';
@@ -27,7 +27,7 @@ export function sumSection(data: ReportData): Section {
 function spentBlocks(data: ReportData): readonly Block[] {
   const parts = new Map<string, UsdSum>();
   for (const { row, spend } of data.items) {
-    const name = outcomeWords(row);
+    const name = outcomeLabel(row);
     parts.set(name, addSums(parts.get(name) ?? 0, spend.nanoUsd));
   }
   const { words, tone } = spentVerdict([...parts.values()], data.spend.nanoUsd);

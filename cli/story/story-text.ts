@@ -2,7 +2,7 @@
  * The story of one conversation as a page for a terminal, and as a record.
  * Owns layout, bounds of what is shown, and what is to be typed next; whatever others wrote is made harmless.
  */
-import { outcomeSentence } from '../../core/run/outcome-sentence.ts';
+import { outcomeSentence } from '../../core/run/outcome-words.ts';
 import { itemState } from '../../core/run/run-words.ts';
 import { endedWell } from '../../core/status.ts';
 import { duration, instant, usd } from '../../core/text/amounts.ts';

@@ -3,10 +3,10 @@
  * Pure; owns the columns and how many rows there are. What a row opens to is item-work.ts.
  */
 import type { RunItemRow } from '../../core/machine/projection.ts';
+import { outcomeLabel } from '../../core/run/outcome-words.ts';
 import { counted } from '../../core/text/counted.ts';
 import { endedWell } from '../../core/status.ts';
 import { hasFailed } from '../failure.ts';
-import { outcomeWords } from '../outcome-words.ts';
 import { escapeText } from '../page/page.ts';
 import type { ReportData, ReportItem } from '../report-data.ts';
 import { duration, grouped, spentWords } from '../report-words.ts';
@@ -96,7 +96,7 @@ function number(value: number, words: string): string {
 }
 
 function badge(row: RunItemRow | null): string {
-  return `<span class="badge badge-${toneOf(row)}"><span class="badge-dot"></span>${outcomeWords(row)}</span>`;
+  return `<span class="badge badge-${toneOf(row)}"><span class="badge-dot"></span>${outcomeLabel(row)}</span>`;
 }
 
 function toneOf(row: RunItemRow | null): 'good' | 'bad' | 'busy' | 'wait' | 'calm' {

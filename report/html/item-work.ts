@@ -4,7 +4,7 @@
  */
 import { escapeMarkup } from '../../core/text/escape-markup.ts';
 import { findingWords } from '../../core/run/items/item-evidence.ts';
-import { failureWords } from '../outcome-words.ts';
+import { outcomeSentence } from '../../core/run/outcome-words.ts';
 import { escapeText } from '../page/page.ts';
 import { plainLines } from '../plain-text.ts';
 import type { CollectedFile, ReportItem, ShownText } from '../report-data.ts';
@@ -32,7 +32,7 @@ export function itemWork(item: ReportItem): string {
 function facts(item: ReportItem): string {
   const { row, model, agent, tags, spend, findings, scores, files, delivery } = item;
   const told: readonly (readonly [string, string | null])[] = [
-    ['outcome', row?.phase === 'ended' ? escapeText(failureWords(row)) : null],
+    ['outcome', row?.phase === 'ended' ? escapeText(outcomeSentence(row)) : null],
     ['reason', row?.detail == null ? null : escapeText(cut(row.detail, REASON_CHARACTERS_MAX))],
     ['model', escapeText(model)],
     ['agent', agent === undefined ? null : escapeText(agent)],

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import { FAILURE_CLASSES, OUTCOMES } from '../../core/status.ts';
-import { outcomeSentence } from '../../core/run/outcome-sentence.ts';
+import { outcomeSentence } from '../../core/run/outcome-words.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost, type FakeHostOptions } from './fake-host.ts';

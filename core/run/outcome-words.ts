@@ -1,11 +1,22 @@
 /**
- * How a conversation of a run ended, as a sentence for somebody who does not know the vocabulary.
+ * How a conversation of a run ended, in words for whoever does not know the vocabulary: a label, and a sentence.
  * Owns the wording of every outcome and failure class; must not lay anything out.
  */
 import type { RunItemRow } from '../machine/projection.ts';
 import type { FailureClass, Outcome } from '../status.ts';
 
-const OUTCOME_WORDS: Readonly<Record<Exclude<Outcome, 'failed'>, string>> = {
+const OUTCOME_LABELS: Readonly<Record<Outcome, string>> = {
+  succeeded: 'Succeeded',
+  check_failed: 'Check failed',
+  limit_reached: 'Limit reached',
+  waiting: 'Waiting',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  skipped: 'Skipped',
+  not_needed: 'Not needed',
+};
+
+const OUTCOME_SENTENCES: Readonly<Record<Exclude<Outcome, 'failed'>, string>> = {
   succeeded: 'The agent finished, and what the job checks holds',
   check_failed: 'The agent finished, but the check of the job failed',
   limit_reached: 'It reached a limit of the job before it was done',
@@ -15,7 +26,7 @@ const OUTCOME_WORDS: Readonly<Record<Exclude<Outcome, 'failed'>, string>> = {
   not_needed: 'It was not needed: it is for a failure that did not come',
 };
 
-const FAILURE_WORDS: Readonly<Record<FailureClass, string>> = {
+const FAILURE_SENTENCES: Readonly<Record<FailureClass, string>> = {
   agent_error: 'The agent ended with an error',
   stuck: 'The agent made no more progress',
   infra: 'Its sandbox, or what it runs on, failed',
@@ -27,6 +38,13 @@ const FAILURE_WORDS: Readonly<Record<FailureClass, string>> = {
   cancelled: 'It was cancelled',
 };
 
+/** `Check failed`; of one that has not ended what it does: `Working`. Null: it was never projected. */
+export function outcomeLabel(row: Pick<RunItemRow, 'phase' | 'outcome'> | null): string {
+  if (row?.phase === 'ended') return row.outcome === null ? 'Ended' : OUTCOME_LABELS[row.outcome];
+  const phase = row?.phase ?? 'waiting';
+  return `${phase.charAt(0).toUpperCase()}${phase.slice(1)}`;
+}
+
 /** Without a period; what it is doing when it has not ended. */
 export function outcomeSentence({ phase, outcome, failureClass, attempt }: RunItemRow): string {
   if (phase !== 'ended') {
@@ -34,6 +52,6 @@ export function outcomeSentence({ phase, outcome, failureClass, attempt }: RunIt
       return attempt === 0 ? 'It has not begun yet' : `It begins again: attempt ${attempt} ended`;
     return `It has not ended yet: ${phase}`;
   }
-  if (outcome === 'failed') return failureClass === null ? 'It failed' : FAILURE_WORDS[failureClass];
-  return outcome === null ? 'It ended' : OUTCOME_WORDS[outcome];
+  if (outcome === 'failed') return failureClass === null ? 'It failed' : FAILURE_SENTENCES[failureClass];
+  return outcome === null ? 'It ended' : OUTCOME_SENTENCES[outcome];
 }
