@@ -100,7 +100,12 @@ it('a failure says what failed, why, and the last of it', () => {
     row: item.row && { ...item.row, failureClass: 'stuck' as const },
   }));
   expect(failuresOf([...COMPLETE.items, ...agent])).toMatchObject([
-    { key: 'matrix/esm_entry/3.10', outcome: 'The agent finished, but the check of the job failed', reason: 'verify: exit code 1', part: 'check' },
+    {
+      key: 'matrix/esm_entry/3.10',
+      outcome: 'The agent finished, but the check of the job failed',
+      reason: 'verify: exit code 1',
+      part: 'check',
+    },
     { key: 'hostile', outcome: 'Its sandbox, or what it runs on, failed', part: 'sandbox', lines: [] },
     { key: 'hostile', outcome: 'The agent made no more progress', part: 'agent', lines: HOSTILE.split('\n') },
   ]);
