@@ -2,27 +2,26 @@
  * Which collected files of an item there are to link to.
  * Owns the names that collecting gives; a link is made only for a file that exists.
  */
-import type { RunId } from '../../core/ids.ts';
 import type { CollectStep } from '../../core/plan/plan.ts';
 import { CHECK_LOG } from '../check-log.ts';
 import { FINDINGS_FILE } from '../collect/findings.ts';
 import { SCORES_FILE } from '../score-file.ts';
-import type { ReportWorld as World } from './report-world.ts';
 import type { CollectedFile } from '../../report/report-data.ts';
 
 /** Literal names among the globs of one item; more of them are found in the folder. */
 const NAMES_MAX = 50;
 
-export async function collectedFiles(
-  world: World,
-  item: { readonly runId: RunId; readonly key: string; readonly steps: readonly CollectStep[] },
-): Promise<readonly CollectedFile[]> {
-  const found: CollectedFile[] = [];
-  for (const name of namesOf(item.steps)) {
-    const content = await world.results.read({ runId: item.runId, key: item.key, name });
-    if (content !== null) found.push({ name, href: relativeLink(`${item.key}/${name}`) });
-  }
-  return found;
+/** A run of ten thousand has some fifty thousand; what is beyond is collected and has no link. */
+export const COLLECTED_FILES_MAX = 1_000_000;
+
+/** `present`: every file of the run, as a path below its folder. */
+export function collectedFiles(
+  { key, steps }: { readonly key: string; readonly steps: readonly CollectStep[] },
+  present: ReadonlySet<string>,
+): readonly CollectedFile[] {
+  return namesOf(steps)
+    .filter((name) => present.has(`${key}/${name}`))
+    .map((name) => ({ name, href: relativeLink(`${key}/${name}`) }));
 }
 
 function namesOf(steps: readonly CollectStep[]): readonly string[] {

@@ -18,7 +18,7 @@ import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
 import { judgedScores } from '../score-file.ts';
 import type { ReportWorld as World } from './report-world.ts';
-import { collectedFiles } from './collected-files.ts';
+import { COLLECTED_FILES_MAX, collectedFiles } from './collected-files.ts';
 import { addSpend, NO_SPEND, ownSpend } from '../../report/own-spend.ts';
 import { itemTexts } from './item-texts.ts';
 import { lastRun } from './last-run.ts';
@@ -104,6 +104,7 @@ async function gatherItems(
 ): Promise<readonly ReportItem[]> {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const charactersMax = charactersShown(plan.items.length);
+  const present = new Set(await world.results.names(runId, COLLECTED_FILES_MAX));
   const items: ReportItem[] = [];
   for (const item of plan.items) {
     const { key, entry, model, matrix, tags, whole } = item;
@@ -113,7 +114,7 @@ async function gatherItems(
     const forms = await formsOf(world, stored);
     const row = redacted(stored, forms);
     const hasBegun = row !== null && row.attempt > 0;
-    const files = hasBegun ? await collectedFiles(world, { runId, key, steps: collectOf(item, plan) }) : [];
+    const files = hasBegun ? collectedFiles({ key, steps: collectOf(item, plan) }, present) : [];
     const delivery = hasBegun && plan.deliver !== undefined ? await delivered(world, { runId, item }) : null;
     const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
     const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];
