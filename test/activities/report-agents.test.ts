@@ -31,7 +31,13 @@ it('compares agents by success, time and cost', () => {
     ...['opencode', 'coder', '3', '2 (67 %)', '30 s', '6', '$0.006000', '$0.003000'],
   ]);
   expect(cells('codex').slice(3, 6)).toEqual(['1', '1 (100 %)', '1 min 0 s']);
-  expect(cells("the deployment's").slice(4, -1)).toEqual(['0 (0 %)', '1 min 1 s', '2', '&lt; $0.000001', '-']);
+  expect(cells("the deployment's").slice(4, -1)).toEqual([
+    '0 (0 %)',
+    '1 min 1 s',
+    '2',
+    '&lt; $0.000001',
+    '-',
+  ]);
 });
 
 it('says nothing of a batch of one agent, and names it in JSON lines', () => {
