@@ -5,14 +5,14 @@
 import { IncomingMessage } from 'node:http';
 
 export class HttpRequest extends IncomingMessage {
-  private wishesUpgrade = false;
+  private asksForUpgrade = false;
 
   /** Node sets it before the headers are there, and asks once they are. */
   get upgrade(): boolean {
-    return this.wishesUpgrade && this.headers.upgrade?.trim().toLowerCase() === 'websocket';
+    return this.asksForUpgrade && this.headers.upgrade?.trim().toLowerCase() === 'websocket';
   }
 
-  set upgrade(wishes: boolean | null) {
-    this.wishesUpgrade = wishes === true;
+  set upgrade(asks: boolean | null) {
+    this.asksForUpgrade = asks === true;
   }
 }

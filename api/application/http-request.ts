@@ -6,16 +6,16 @@
 import { IncomingMessage } from 'node:http';
 
 export class HttpRequest extends IncomingMessage {
-  private wishesUpgrade = false;
+  private asksForUpgrade = false;
 
   /** Node sets it before the headers are there, and asks once they are. */
   get upgrade(): boolean {
-    if (!this.wishesUpgrade) return false;
+    if (!this.asksForUpgrade) return false;
     const { upgrade } = this.headers;
     return upgrade === undefined || upgrade.trim().toLowerCase() === 'websocket';
   }
 
-  set upgrade(wishes: boolean | null) {
-    this.wishesUpgrade = wishes === true;
+  set upgrade(asks: boolean | null) {
+    this.asksForUpgrade = asks === true;
   }
 }

@@ -13,7 +13,7 @@ interface Phased {
 export function alongTheTable({ step }: Moment): string | null {
   const before = step.before as Phased | null;
   const after = step.after as Phased;
-  if (before === null) return bornAs(step.address.machine, after);
+  if (before === null) return initialPhaseProblem(step.address.machine, after);
   const cell = MACHINE_TABLES[step.address.machine][before.phase]?.[step.event.type];
   if (cell === undefined)
     return `${step.event.type} changed it in ${before.phase}, where the table has no cell`;
@@ -28,7 +28,7 @@ const BORN_AS: Readonly<Partial<Record<MachineName, string>>> = {
   conversation: 'placing',
 };
 
-function bornAs(machine: MachineName, { phase }: Phased): string | null {
+function initialPhaseProblem(machine: MachineName, { phase }: Phased): string | null {
   const expected = BORN_AS[machine] ?? phase;
   return phase === expected ? null : `it was born ${phase}`;
 }

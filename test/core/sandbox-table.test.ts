@@ -8,7 +8,7 @@ import { walkTable } from './table-walk.ts';
 
 const { failArchive, FIRST } = at;
 const lastArchive = (life: at.SandboxLife) => failArchive(failArchive(life));
-const bornToFail = () => at.starting().answer('sandboxFailed', { reason: 'image' });
+const failedAtStart = () => at.starting().answer('sandboxFailed', { reason: 'image' });
 
 const LIVES: Readonly<Record<string, () => at.SandboxLife>> = {
   starting: at.starting,
@@ -30,8 +30,8 @@ const LIVES: Readonly<Record<string, () => at.SandboxLife>> = {
   'archiving (last try, by timer)': () => lastArchive(at.archivingByTimer()),
   destroying: at.destroying,
   errorStopping: at.errorStopping,
-  'errorStopping (never ready)': bornToFail,
-  'errorStopping (never ready, deleted)': () => bornToFail().remove(),
+  'errorStopping (never ready)': failedAtStart,
+  'errorStopping (never ready, deleted)': () => failedAtStart().remove(),
   errorArchiving: at.errorArchiving,
   'errorArchiving (last try)': () => lastArchive(at.errorArchiving()),
   'errorArchiving (deleted)': () => at.errorArchiving().remove(),

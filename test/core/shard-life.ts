@@ -42,7 +42,7 @@ export class ShardLife extends Life<RunState | null, ShardEvent, ShardCommand> {
 
   directive(change: Partial<ShardDirective> = {}): this {
     this.revision += 1;
-    return this.send({ type: 'itemsDirected', directives: [wishOf(this.its, this.revision, change)] });
+    return this.send({ type: 'itemsDirected', directives: [directiveFor(this.its, this.revision, change)] });
   }
 
   begins(): this {
@@ -79,7 +79,7 @@ export class ShardLife extends Life<RunState | null, ShardEvent, ShardCommand> {
   }
 }
 
-export function wishOf(
+export function directiveFor(
   state: RunState,
   revision: number,
   change: Partial<ShardDirective> = {},

@@ -6,7 +6,7 @@ import type { ShardEvent } from '../../core/shard/message.ts';
 import { SHARD_PHASES, SHARD_TABLE } from '../../core/shard/table.ts';
 import { conversationOf, ITEM, RULES } from './run-life.ts';
 import { SANDBOX } from './sandbox-life.ts';
-import { INDEX, noticed, ShardLife, wishOf } from './shard-life.ts';
+import { INDEX, noticed, ShardLife, directiveFor } from './shard-life.ts';
 import { walkTable } from './table-walk.ts';
 
 const CANCELLED = { outcome: 'cancelled', failureClass: null, detail: null } as const;
@@ -39,7 +39,7 @@ const EVENTS: {
   }),
   itemsDirected: (state) => ({
     type: 'itemsDirected',
-    directives: [wishOf(state, 1_000, { attempt: (state.items[0]?.attempt ?? 0) + 1 })],
+    directives: [directiveFor(state, 1_000, { attempt: (state.items[0]?.attempt ?? 0) + 1 })],
   }),
   shardClosed: () => ({ type: 'shardClosed' }),
   conversationStarted: (state) => ({
@@ -75,12 +75,12 @@ walkTable({
     }),
     shown('to stop', {
       type: 'itemsDirected',
-      directives: [wishOf(state, 1_000, { isStopped: true, ending: CANCELLED })],
+      directives: [directiveFor(state, 1_000, { isStopped: true, ending: CANCELLED })],
     }),
     shown('to begin and stop', {
       type: 'itemsDirected',
       directives: [
-        wishOf(state, 1_000, {
+        directiveFor(state, 1_000, {
           attempt: (state.items[0]?.attempt ?? 0) + 1,
           isStopped: true,
           ending: CANCELLED,
@@ -89,9 +89,9 @@ walkTable({
     }),
     shown('to end', {
       type: 'itemsDirected',
-      directives: [wishOf(state, 1_000, { phase: 'ended', ending: CANCELLED })],
+      directives: [directiveFor(state, 1_000, { phase: 'ended', ending: CANCELLED })],
     }),
-    shown('an older one', { type: 'itemsDirected', directives: [wishOf(state, 0, { attempt: 9 })] }),
+    shown('an older one', { type: 'itemsDirected', directives: [directiveFor(state, 0, { attempt: 9 })] }),
     shown('sandbox gone', noticed(state, { sandboxStatus: 'MISSING', settled: true })),
     shown('rate limit', noticed(state, { executionStatus: 'PAUSED', pauseReason: 'rate_limit' })),
   ],

@@ -243,6 +243,14 @@ describe('bannedWords()', () => {
       `../${'shared'}`,
       'a folder outside the repository; restate what is needed here',
     ],
+    ...[`Conversation${'Birth'}`, `${'let'}terOf`, `is${'Born'}`, `Item${'Wish'}es`, `${'Announ'}cer`].map(
+      (name) => [
+        'core/a.ts',
+        `type A = ${name};`,
+        name,
+        'a word of a dialect; docs/glossary.md has the one that is used',
+      ],
+    ),
   ])('refuses in %s: %s', (path, text, hit, problem) => {
     expect(bannedWords(madeUp({ [path]: text }))).toEqual([`${path}:1: "${hit}" is ${problem}`]);
   });
@@ -250,5 +258,9 @@ describe('bannedWords()', () => {
   it('accepts parts of other words and of relative paths', () => {
     const text = `mkdtemp('${'X'}XXXXX'); './${'work'}/a'; 'net${'work'}/x'; '\${dir}/${'root'}/x'`;
     expect(bannedWords(madeUp({ 'core/a.ts': text, 'test/a.ts': `'/${'home'}/ann/x'` }))).toEqual([]);
+    const prose = `// lower-case letters; reborn; a wish; getLetterCase is none of ours ${'born'}`;
+    expect(bannedWords(madeUp({ 'docs/a.md': `Run${'Birth'}`, 'core/b.ts': prose.slice(0, 38) }))).toEqual(
+      [],
+    );
   });
 });

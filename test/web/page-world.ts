@@ -85,7 +85,7 @@ export function message(text: string, source: 'user' | 'agent' = 'agent'): objec
   return { kind: 'MessageEvent', source, llm_message: { content: [{ type: 'text', text }] } };
 }
 
-export interface ActionWish {
+export interface ActionOptions {
   readonly id: string;
   readonly tool?: string;
   readonly summary?: string;
@@ -93,7 +93,7 @@ export interface ActionWish {
   readonly responseId?: string;
 }
 
-export function action({ id, tool = 'terminal', summary = '', action: of, responseId }: ActionWish): object {
+export function action({ id, tool = 'terminal', summary = '', action: of, responseId }: ActionOptions): object {
   return {
     ...{ id, kind: 'ActionEvent', tool_name: tool, tool_call_id: `call-${id}`, summary, action: of },
     ...{ security_risk: 'HIGH', llm_response_id: responseId ?? `response-${id}` },

@@ -13,6 +13,8 @@ interface Ban {
   readonly problem: string;
   /** Folders it applies to; null for every file. */
   readonly productOnly: boolean;
+  /** Names in TypeScript, not the words of a page. */
+  readonly namesOnly?: boolean;
 }
 
 /** A slash that begins an absolute path, not one in the middle of a relative path or an address. */
@@ -51,6 +53,29 @@ const BANS: readonly Ban[] = [
     problem: 'a folder outside the repository; restate what is needed here',
     productOnly: false,
   },
+  {
+    // What the actors of this system were called before they had the words of their field: envelope, spec, init,
+    // directive, request, BatchCommitter, CommandDispatcher, rollback, rebase.
+    pattern: new RegExp(
+      join(
+        '\\b(?:\\w+(?:Bir',
+        'th|Bo',
+        'rn|Wi',
+        'sh|Let',
+        'ter)(?:e?s|ed)?(?:[A-Z]\\w*)?',
+        '|(?:bir',
+        'ths?|bo',
+        'rn|wi',
+        'sh(?:es|ed)?|let',
+        'ters?)[A-Z]\\w*|Announ',
+        'cer|Hand',
+        'Out)\\b',
+      ),
+    ),
+    problem: 'a word of a dialect; docs/glossary.md has the one that is used',
+    productOnly: false,
+    namesOnly: true,
+  },
 ];
 
 const NOT_PRODUCT = ['test', 'docs'];
@@ -60,7 +85,11 @@ export function bannedWords(tree: Tree): readonly Violation[] {
 }
 
 function checkFile(file: RepoFile): readonly Violation[] {
-  const bans = BANS.filter((ban) => !ban.productOnly || !NOT_PRODUCT.includes(topFolder(file.path)));
+  const isCode = /\.tsx?$/.test(file.path);
+  const bans = BANS.filter(
+    ({ productOnly, namesOnly = false }) =>
+      (!productOnly || !NOT_PRODUCT.includes(topFolder(file.path))) && (!namesOnly || isCode),
+  );
   return file.text.split('\n').flatMap((line, index) =>
     bans.flatMap((ban) => {
       const hit = ban.pattern.exec(line)?.[0];
