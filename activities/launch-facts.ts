@@ -1,5 +1,5 @@
 /**
- * What a conversation was launched with beside its birth: headers of its model profile, the author of its
+ * What a conversation was launched with beside its spec: headers of its model profile, the author of its
  * commits, its plugins and its agent.
  * Owns their place, which is sealed: a header may hold a credential (D20). Must not hold what a machine decides by.
  */

@@ -27,7 +27,7 @@ export class EntityCache {
     this.store = store;
   }
 
-  /** Makes sure an entity is in memory; unknown ones are held as not yet born. */
+  /** Makes sure an entity is in memory; unknown ones are held as not yet created. */
   async load(address: EntityAddress): Promise<void> {
     const key = addressKey(address);
     const known = this.held.get(key);

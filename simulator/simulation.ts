@@ -77,7 +77,7 @@ export class Simulation implements ModelPort {
     return this.byId[address.machine].get(address.id)?.state ?? null;
   }
 
-  /** Every entity that was born, in order of first contact. */
+  /** Every entity that has begun, in order of first contact. */
   *all(): Iterable<{ readonly address: EntityAddress; readonly state: unknown }> {
     for (const { address, state } of this.entities) if (state !== null) yield { address, state };
   }

@@ -19,7 +19,7 @@ export interface ShownAtStart {
   readonly priority?: Priority;
 }
 
-/** Of the rows of a birth; null where the entity has none, as a shard. */
+/** Of the first rows; null where the entity has none, as a shard. */
 export function shownAtStart(machine: MachineName, rows: readonly ProjectionRow[]): ShownAtStart | null {
   const row = rows.findLast((one) => one.table === machine);
   switch (row?.table) {

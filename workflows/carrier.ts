@@ -82,7 +82,7 @@ export interface PutAway {
 export interface CarrierActivities {
   /** What the store has of an entity that was put away; null when it has nothing. */
   takeUp(entity: EntityAddress): Promise<PutAway | null>;
-  /** Writes down the inputs; then rows, letters, and the commands side by side. Nothing of it for different inputs. */
+  /** Writes down the inputs; then rows, envelopes, and the commands side by side. Nothing of it for different inputs. */
   announce(batch: Batch): Promise<BatchAnswer>;
 }
 
@@ -95,7 +95,7 @@ export type CommandActivities = {
 const HEARTBEAT_TIMEOUT_MS = 10_000;
 /** Longer than any single try: machines cancel what takes too long for them. */
 const TRY_MAX_MS = 6 * 3_600_000;
-/** Store writes and letters of a large run's activation, with a store that is slow. */
+/** Store writes and envelopes of a large run's activation, with a store that is slow. */
 const BRIEF_MAX_MS = 60_000;
 
 /** The queue of a resource class. */

@@ -1,5 +1,5 @@
 /**
- * The Temporal driver: letters, answers and deadlines in, `step`, one batch out, one lazy timer.
+ * The Temporal driver: envelopes, answers and deadlines in, `step`, one batch out, one lazy timer.
  * Owns the loop and when a run is continued as new; must not know any rule.
  */
 import {

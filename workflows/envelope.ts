@@ -39,7 +39,7 @@ export interface Carried {
   readonly state: unknown;
   /** Commands whose answer is still waited for: handed out again, which their ids make harmless. */
   readonly out: readonly ActivityCommand[];
-  /** Ids of the latest letters, oldest first. */
+  /** Ids of the latest envelopes, oldest first. */
   readonly seen: readonly string[];
   /** Number of the latest batch of the entity. */
   readonly batch: number;

@@ -52,7 +52,7 @@ export class Inbox {
     }
   }
 
-  /** The clock, then answers, letters, and the deadline, each in the order in which it came. */
+  /** The clock, then answers, envelopes, and the deadline, each in the order in which it came. */
   take(at: number): readonly Input[] {
     const struck: readonly News[] = this.hasStruck ? [{ kind: 'deadline' }] : [];
     this.hasStruck = false;

@@ -31,7 +31,7 @@ export interface AgentReport {
 export type ConversationEvent =
   | { readonly type: 'started'; readonly spec: ConversationSpec; readonly watcher: EntityAddress | null }
   /**
-   * `birth` is set when placement made a new sandbox; `leftBehind` when the one that refused before has nobody left in
+   * `spec` is set when placement made a new sandbox; `leftBehind` when the one that refused before has nobody left in
    * it and goes, too (D11); `spilled` when the pool of its run was full, and the sandbox is none of it.
    */
   | {

@@ -60,7 +60,7 @@ export function placedTooLate(turn: ConversationTurn, event: EventOf<'placed'>):
   if (!isAwaited(turn, event)) return;
   removeLeftBehind(turn, event);
   requestAttachment(turn, event);
-  // A removal that came before the answer could overtake the request, and the sandbox would be born for nobody.
+  // A removal that came before the answer could overtake the request, and the sandbox would be created for nobody.
   if (turn.state.phase === 'deleting') turn.state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
 }
 

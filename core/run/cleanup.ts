@@ -21,7 +21,7 @@ type SandboxUse = Pick<ConversationSnapshot, 'sandboxId' | 'sandboxStatus' | 'de
 export function noteSandbox(turn: RunTurn, conversation: SandboxUse): void {
   const { state } = turn;
   const { sandboxId, sandboxStatus } = conversation;
-  // Before its first notice a sandbox may not have been born yet: nothing could be asked of it.
+  // Before its first notice a sandbox may not exist yet: nothing could be asked of it.
   if (sandboxId === null || sandboxStatus === null) return;
   // From the end: what is told of is mostly new.
   const known = state.sandboxes.findLast((used) => used.sandboxId === sandboxId);

@@ -1,6 +1,6 @@
 /**
  * The first state of a run: nothing has begun, everything waits.
- * Owns first values; how a plan becomes a birth is in core/run/run-spec.ts. Must not own a transition.
+ * Owns first values; how a plan becomes the spec of a run is in core/run/run-spec.ts. Must not own a transition.
  */
 import { initShards } from './shards.ts';
 import type { RunRules } from './rules.ts';

@@ -28,7 +28,7 @@ export function directShards(before: RunState, turn: RunTurn, changed: readonly 
   for (const [number, about] of directives) if (about.length > 0) sendDirectives(turn, number, about);
 }
 
-/** At the birth of the run, and where items were added: a shard that has begun takes up those that it has not. */
+/** At the start of the run, and where items were added: a shard that has begun takes up those that it has not. */
 function hasGrown(before: RunState, state: RunState, number: number): boolean {
   return before.sequence === 0 || boundsOf(before, number).to !== boundsOf(state, number).to;
 }

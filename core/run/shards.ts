@@ -22,7 +22,7 @@ export function initShards({ rules, items }: RunSpec): RunState['shards'] {
   return rules.shardItems === undefined ? undefined : grownShards({ shards: [], rules, items }, 0);
 }
 
-/** Rows at a birth, of whatever hosts the item: older than any that a shard writes. */
+/** First rows, of whatever hosts the item: older than any that a shard writes. */
 export const FIRST_SEQUENCE = 1;
 
 /** After items were added: the shards that have more of them now, and the new ones, have not said so yet. */

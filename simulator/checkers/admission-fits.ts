@@ -24,7 +24,7 @@ export function admissionFits(moment: Moment): string | null {
   );
 }
 
-/** What a run keeps of who is in flight follows its items: from its birth on that is the same as one look at all of them. */
+/** What a run keeps of who is in flight follows its items: from its first state on that is the same as one look at all of them. */
 function countsRight(moment: Moment, before: RunState | null, after: RunState): string | null {
   let expected = before === null ? 0 : inFlightOf(before);
   for (const index of changedItems(moment)) {

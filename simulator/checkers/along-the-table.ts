@@ -30,5 +30,5 @@ const BORN_AS: Readonly<Partial<Record<MachineName, string>>> = {
 
 function initialPhaseProblem(machine: MachineName, { phase }: Phased): string | null {
   const expected = BORN_AS[machine] ?? phase;
-  return phase === expected ? null : `it was born ${phase}`;
+  return phase === expected ? null : `it began as ${phase}`;
 }

@@ -6,7 +6,7 @@ import { changedPositions } from '../../core/run/amend/changed-positions.ts';
 import type { RunState } from '../../core/run/state.ts';
 import type { Moment } from './checker.ts';
 
-/** Indexes, ascending; all of them for a run that was born. */
+/** Indexes, ascending; all of them for a run that begins. */
 export function changedItems({ step, changed }: Moment): readonly number[] {
   return changed ?? changedBy(step);
 }

@@ -11,7 +11,7 @@ export function moneyIsConserved(moment: Moment): string | null {
   const { step, facts } = moment;
   const { spentNanoUsd, items } = step.after as RunState;
   const before = step.before as RunState | null;
-  // What is added to the items is added to the run: from a run's birth on that is the same as one sum over all of them.
+  // What is added to the items is added to the run: from a run's first state on that is the same as one sum over all of them.
   let addedNanoUsd = 0;
   for (const index of changedItems(moment)) {
     const item = items[index] as RunItem;

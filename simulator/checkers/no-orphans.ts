@@ -1,6 +1,6 @@
 /**
  * L4: nothing is alive, and no slot is held, that no sandbox answers for.
- * Owns the one check; what is on its way may hold its slot before its machine is born.
+ * Owns the one check; what is on its way may hold its slot before its machine has begun.
  */
 import type { Finding, Rest } from './checker.ts';
 import { sandboxesAt } from './states-at-rest.ts';

@@ -1,5 +1,5 @@
 /**
- * What a conversation is born with that somebody starts beside any run.
+ * The spec of a conversation that a client starts outside of any run.
  * Owns what holds when nothing else is said; must not deliver anything.
  */
 import type { ConversationSpec } from '../../core/conversation/state.ts';

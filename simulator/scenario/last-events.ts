@@ -45,7 +45,7 @@ export class LastEvents {
 
 function pastEvent({ at, sequence, address, event, before, after }: SimulationStep): PastEvent {
   const changed = changedView(viewOf(address.machine, before), viewOf(address.machine, after));
-  // What is born has everything anew; what it has not says nothing.
+  // What begins has everything anew; what it has not says nothing.
   const told =
     before === null ? Object.entries(changed).filter(([, value]) => value !== null && value !== false) : null;
   const changes = told === null ? changed : Object.fromEntries(told);
