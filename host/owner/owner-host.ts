@@ -22,6 +22,7 @@ import { lateWarmMeter } from '../sandboxes/measured-warm-pool.ts';
 import { ownerDesk } from './owner-desk.ts';
 import { placesOf, type Places } from '../sandboxes/places.ts';
 import { createRunWatch } from '../run-watch.ts';
+import { requireRuntimeClient } from '../sandboxes/runtime-of.ts';
 import { openServed } from './served.ts';
 import { startSweeper } from '../sandboxes/sweeper.ts';
 import { troubledRows } from '../troubled-rows.ts';
@@ -41,6 +42,7 @@ export async function openOwnerHost(
   options: HostOptions,
   closers: Closers,
 ): Promise<Host> {
+  await requireRuntimeClient(config);
   const places = placesOf(config.dataDir);
   const { env } = process;
   const life = hostLife();

@@ -7,7 +7,9 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
+import { loadDockerClient } from '../../runtimes/docker/docker-daemon.ts';
 import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
+import { loadKubernetesClient } from '../../runtimes/kubernetes/cluster.ts';
 import { createKubernetesRuntime } from '../../runtimes/kubernetes/kubernetes-runtime.ts';
 import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
 import { installedAgents } from './installed-agents.ts';
@@ -21,6 +23,19 @@ export interface RuntimeParts {
   readonly config: DeploymentConfig;
   readonly places: Places;
   readonly warn: (text: string) => void;
+}
+
+/** What it takes to have sandboxes is known before one is asked for. @throws Error its package is not installed */
+export async function requireRuntimeClient({ runtimeKind }: DeploymentConfig): Promise<void> {
+  switch (runtimeKind) {
+    case 'process':
+      return;
+    case 'docker':
+      await loadDockerClient();
+      return;
+    case 'kubernetes':
+      await loadKubernetesClient();
+  }
 }
 
 export function runtimeOf({ config, places, warn }: RuntimeParts): SandboxRuntime {

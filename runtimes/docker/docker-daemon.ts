@@ -19,11 +19,14 @@ export interface DockerDaemon {
   ask<T>(what: string, work: (docker: Docker) => Promise<T>): Promise<T>;
 }
 
+/** The package of the client. A deployment that needs it asks before anything begins. @throws Error it is not installed */
+export const loadDockerClient = () => import('dockerode');
+
 /** Connects with the first call, so that who never needs Docker never loads its client. */
 export function dockerDaemon(socketPath: string): DockerDaemon {
   let opened: Promise<Docker> | null = null;
   const open = async (): Promise<Docker> => {
-    const { default: Client } = await import('dockerode');
+    const { default: Client } = await loadDockerClient();
     // An empty host wins over what DOCKER_HOST says: a daemon elsewhere cannot bind our directories.
     return new Client({ socketPath, host: '', timeout: CALL_TIMEOUT_MS });
   };

@@ -85,8 +85,11 @@ export function kubernetesCluster(options: ClusterOptions): Cluster {
   };
 }
 
+/** The package of the client. A deployment that needs it asks before anything begins. @throws Error it is not installed */
+export const loadKubernetesClient = () => import('@kubernetes/client-node');
+
 async function open(options: ClusterOptions): Promise<ClusterApi> {
-  const client = await import('@kubernetes/client-node');
+  const client = await loadKubernetesClient();
   const config = readKubeconfig(client, options);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw configProblem('it names no cluster');

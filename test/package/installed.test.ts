@@ -103,12 +103,17 @@ describeWith('registry', 'the package', () => {
     const gateway = {
       PARLEY_GATEWAY_URL: 'http://127.0.0.1:9/v1',
       PARLEY_GATEWAY_KEY: 'k',
-      PARLEY_MODEL: 'm',
+      PARLEY_MODEL: 'openai/m',
     };
     const asked = run(process.execPath, [program, 'doctor'], { cwd, env: { ...process.env, ...gateway } });
     const { stdout } = (await asked.catch((error: unknown) => error)) as { readonly stdout: string };
     expect(stdout).toContain(`the package "${name}" is not installed`);
     expect(stdout).toContain(`npm install --global ${name}@`);
+    // Before anything is served, and not with the first sandbox.
+    const served = run(process.execPath, [program, 'serve'], { cwd, env: { ...process.env, ...gateway } });
+    const { stderr } = (await served.catch((error: unknown) => error)) as { readonly stderr: string };
+    expect(stderr).toContain(`Cannot load a part of Parley: the package "${name}" is not installed`);
+    expect(stderr).toContain(`npm install --global ${name}@`);
   });
 
   it('names the packages of an engine that it does without', async () => {
