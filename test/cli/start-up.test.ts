@@ -71,7 +71,7 @@ describe('parley validate', () => {
     writeFileSync(path.join(cwd, 'job.yaml'), JOB);
     expect((await parley(['validate', 'job.yaml'], { cwd })).exitCode).toBe(0);
     expect((await parley(['--version'], { cwd })).stdout).toMatch(
-      /^\d+\.\d+\.\d+ \((commit [0-9a-f]{12}(, changed)?, )?build [0-9a-f]{12}\)\n$/,
+      /^\d+\.\d+\.\d+ \((commit [0-9a-f]{12}( of \d{4}-\d\d-\d\d)?(, changed)?, )?build [0-9a-f]{12}\)\n$/,
     );
   });
 });
