@@ -93,7 +93,13 @@ export interface ActionOptions {
   readonly responseId?: string;
 }
 
-export function action({ id, tool = 'terminal', summary = '', action: of, responseId }: ActionOptions): object {
+export function action({
+  id,
+  tool = 'terminal',
+  summary = '',
+  action: of,
+  responseId,
+}: ActionOptions): object {
   return {
     ...{ id, kind: 'ActionEvent', tool_name: tool, tool_call_id: `call-${id}`, summary, action: of },
     ...{ security_risk: 'HIGH', llm_response_id: responseId ?? `response-${id}` },
