@@ -10,18 +10,19 @@ import { timeOfDay } from '../text/amounts.ts';
 
 /** What an item is doing, or how it ended. */
 export function itemState(item: RunItemRow): string {
-  if (item.phase === 'ended') {
-    const outcome = item.outcome ?? 'ended';
-    return item.failureClass === null || item.failureClass === outcome
-      ? outcome
-      : `${outcome} (${item.failureClass})`;
-  }
+  if (item.phase === 'ended') return endedState(item);
   if (item.trouble != null) return `${item.phase} (trouble)`;
   if (item.phase === 'waiting' && item.attempt > 0) return `waiting (attempt ${item.attempt} ended)`;
   if (item.waitsFor !== undefined) return `waiting: ${item.waitsFor}`;
   const { executionStatus } = item;
   const isSpecial = executionStatus !== null && executionStatus !== 'RUNNING' && executionStatus !== 'IDLE';
   return item.phase === 'working' && isSpecial ? `working (${executionStatus.toLowerCase()})` : item.phase;
+}
+
+/** `check_failed`; with its class where that says more: `failed (stuck)`. */
+export function endedState({ outcome, failureClass }: Pick<RunItemRow, 'outcome' | 'failureClass'>): string {
+  const words = outcome ?? 'ended';
+  return failureClass === null || failureClass === words ? words : `${words} (${failureClass})`;
 }
 
 /** What a run is doing, or why it rests. */

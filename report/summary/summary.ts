@@ -3,6 +3,7 @@
  * Owns what is worth a line and in which order; texts are plain, and escaped by whoever lays them out.
  */
 import { findingWords } from '../../core/run/items/item-evidence.ts';
+import { endedState } from '../../core/run/run-words.ts';
 import { endedWell, OUTCOMES } from '../../core/status.ts';
 import { counted } from '../../core/text/counted.ts';
 import { duration, usd } from '../../core/text/amounts.ts';
@@ -110,11 +111,7 @@ function spentOf({ calls, unpriced, nanoUsd }: OwnSpend): string {
 
 function stateOf({ row }: ReportItem): string {
   if (row === null) return 'waiting';
-  if (row.phase !== 'ended') return row.phase;
-  const outcome = row.outcome ?? 'ended';
-  return row.failureClass === null || row.failureClass === outcome
-    ? outcome
-    : `${outcome} (${row.failureClass})`;
+  return row.phase === 'ended' ? endedState(row) : row.phase;
 }
 
 /** A code host wrote it: whatever is no address of the web is not made a link. */

@@ -65,10 +65,16 @@ describe('threadedRows()', () => {
 
   it('ends its thread when nobody wants more', async () => {
     const at = path.join(dir, 'rows.jsonl');
+    // A thread holds a port of this process open for as long as it lives.
+    const ports = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length;
+    const before = ports();
     for await (const list of threadedRows(program, { path: at, reading: {} })) {
       expect(list.length).toBeGreaterThan(0);
+      expect(ports()).toBe(before + 1);
       break;
     }
+    expect(ports()).toBe(before);
     expect(BATCHES_AHEAD_MAX).toBeGreaterThan(1);
   });
 
