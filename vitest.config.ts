@@ -1,6 +1,7 @@
 // Tests run on the TypeScript sources; the few that need the built programs build them once in the global set-up.
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { realTests } from './scripts/real-tests.js';
 
 /** A file waits for servers and programs half of its time, so three run side by side even where there are two processors. */
@@ -14,8 +15,44 @@ const ALONE = [
   'test/e2e/temporal-killed-worker.test.ts',
 ];
 
-/** Tests of pure folders: nothing of one file can reach another, so a process is not made anew for each of them. */
-const PURE = ['test/core/**/*.test.ts', 'test/dsl/**/*.test.ts', 'test/simulator/**/*.test.ts'];
+/** A module of the product is replaced in these: what they have loaded is for no other file. */
+const MOCKED = ['test/engine/states-in-parts.test.ts'];
+
+/** More than a minute each: begun first, so that in the end no worker is alone with one of them. */
+const LONGEST = [
+  'test/peers/agents-at-work.test.ts',
+  'test/images/images.test.ts',
+  'test/conformance/work.temporal.test.ts',
+  'test/conformance/sandboxes.temporal.test.ts',
+  'test/package/installed.test.ts',
+  'test/defaults/hungry-batch.test.ts',
+  'test/e2e/docker-batch.test.ts',
+  'test/testing/temporal.test.ts',
+  'test/web/whole-page.test.ts',
+  'test/contract/runtime-process.test.ts',
+  'test/web/report-page.test.ts',
+  'test/conformance/shards.temporal.test.ts',
+  'test/peers/three-agents.test.ts',
+  'test/conformance/continued.temporal.test.ts',
+  'test/conformance/random-jobs.test.ts',
+  'test/conformance/conformance.test.ts',
+  'test/conformance/probes.test.ts',
+  'test/conformance/race.test.ts',
+];
+
+/** The longest files first; then project by project, since a worker goes on with the next file of its own project alone. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort((a, b) => rank(a) - rank(b));
+  }
+}
+
+function rank(file: TestSpecification): number {
+  const at = LONGEST.findIndex((longest) => file.moduleId.endsWith(`/${longest}`));
+  const project = ['real', 'together', 'mocked'].indexOf(file.project.name);
+  return at < 0 ? LONGEST.length + project : at;
+}
 
 /** What starts real programs has a second try: scripts/test.js. */
 const REAL = realTests(import.meta.dirname);
@@ -27,6 +64,9 @@ export default defineConfig({
     // An example takes the built interface as its users do, from Node's own loader.
     server: { deps: { external: [/\/dist\//] } },
     pool: 'forks',
+    // A worker keeps what it has loaded: to load the product anew for each file costs more than most files.
+    isolate: false,
+    sequence: { sequencer: LongestFirst },
     // A bound against hanging, not on speed: a busy machine takes many times what a quiet one does.
     testTimeout: 600_000,
     hookTimeout: 600_000,
@@ -47,7 +87,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...REAL, ...PURE],
+          exclude: [...REAL, ...MOCKED],
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -55,17 +95,22 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'pure',
-          include: PURE,
-          exclude: REAL,
-          isolate: false,
+          name: 'mocked',
+          include: MOCKED,
+          isolate: true,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
       },
       {
         extends: true,
-        test: { name: 'real alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: {
+          name: 'real alone',
+          include: ALONE,
+          isolate: true,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },
