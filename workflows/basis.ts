@@ -40,7 +40,8 @@ export function restOn(basis: readonly Share[], entity: Entity, inbox: Inbox): v
     // What does not count, as a repeat, was not counted then.
     for (let taken = 0; taken < count;) {
       const news = inbox.takeOne(kind);
-      if (news === null) throw new Error(`Cannot go on as the history says: there is no further ${kind}`);
+      // A kind that no build has written is not there either: never a loop over nothing.
+      if (!news) throw new Error(`Cannot go on as the history says: there is no further ${kind}`);
       taken += Number(entity.apply({ ...news, at }));
     }
   }

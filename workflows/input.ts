@@ -5,6 +5,7 @@
  */
 import { condition } from '@temporalio/workflow';
 import type { MachineEvent } from '../core/machine/command.ts';
+import { envelopeWithTodaysNames, withTodaysNames } from '../core/machine/earlier-names.ts';
 import type { Envelope } from './envelope.ts';
 
 export type News =
@@ -42,10 +43,10 @@ export class Inbox {
         this.clocks.push(news);
         return;
       case 'answer':
-        this.answers.push(news);
+        this.answers.push({ ...news, event: withTodaysNames(news.event) });
         return;
       case 'envelope':
-        this.envelopes.push(news);
+        this.envelopes.push({ ...news, envelope: envelopeWithTodaysNames(news.envelope) });
         return;
       case 'deadline':
         this.hasStruck = true;

@@ -4,6 +4,7 @@
  */
 import { sql, type Insertable, type Transaction } from 'kysely';
 import type { EntityAddress } from '../../core/ids.ts';
+import { withTodaysNames } from '../../core/machine/earlier-names.ts';
 import type {
   CommitBatch,
   EngineStore,
@@ -94,7 +95,7 @@ async function inbox(connection: StoreConnection): Promise<readonly InboxEntry[]
   return rows.map((row) => ({
     inboxId: row.inbox_id,
     to: address(row),
-    event: JSON.parse(row.event) as Json,
+    event: withTodaysNames(JSON.parse(row.event) as Json),
     acceptedAt: safeInteger(row.accepted_at),
   }));
 }

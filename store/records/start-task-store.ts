@@ -5,6 +5,7 @@
  */
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { UserId } from '../../core/ids.ts';
+import { withTodaysNames } from '../../core/machine/earlier-names.ts';
 import type { PageRequest } from '../../ports/record-search.ts';
 import type {
   AcceptOutcome,
@@ -54,7 +55,7 @@ export function startTaskStore(connection: StoreConnection): StartTaskStore {
       ),
     byIds: ownedById((work) => connection.read('read starts', work), {
       select: (ids) => sql<{ readonly body: string }>`select body from start_task where task_id in (${ids})`,
-      found: ({ body }) => JSON.parse(body) as StartTask,
+      found: startTask,
       keyOf: ({ taskId, userId }) => ({ id: taskId, userId }),
     }),
     search: (userId, filter, page) =>
@@ -135,7 +136,7 @@ async function ownerOf(
     .select(['user_id', 'body'])
     .where('conversation_id', '=', conversationId)
     .executeTakeFirst();
-  if (task !== undefined) return task.user_id === userId ? (JSON.parse(task.body) as StartTask) : null;
+  if (task !== undefined) return task.user_id === userId ? startTask(task) : null;
   const record = await transaction
     .selectFrom('conversation')
     .select('conversation_id')
@@ -151,7 +152,7 @@ async function byKey(db: Kysely<Tables>, userId: UserId, key: string): Promise<S
     .where('user_id', '=', userId)
     .where('idempotency_key', '=', columnTextOrNull(key))
     .executeTakeFirst();
-  return row === undefined ? null : (JSON.parse(row.body) as StartTask);
+  return row === undefined ? null : startTask(row);
 }
 
 function conditions(
@@ -182,5 +183,9 @@ async function search(
 }
 
 function tasks(rows: readonly { readonly body: string }[]): readonly StartTask[] {
-  return rows.map(({ body }) => JSON.parse(body) as StartTask);
+  return rows.map(startTask);
+}
+
+function startTask({ body }: { readonly body: string }): StartTask {
+  return withTodaysNames(JSON.parse(body) as StartTask);
 }

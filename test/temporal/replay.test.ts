@@ -150,7 +150,7 @@ describe('recorded histories', () => {
   it.each([
     ['writes no search attributes', 'workflows/drive.ts', 'visibility.show(said.orders.rows);', ''],
     ['arms no timer', 'workflows/drive.ts', 'timer.arm(entity.deadline);', ''],
-    ['begins no watch', 'workflows/drive.ts', 'if (!wantsToLeave()) out.beginWatches();', ''],
+    ['begins no watch', 'workflows/drive.ts', 'if (!wantsToLeave()) dispatcher.beginWatches();', ''],
     [
       'ends what rests, and was begun by a build that kept it open',
       'workflows/entity.ts',
