@@ -7,12 +7,12 @@ import { realTests } from './scripts/real-tests.js';
 /** A file waits for servers and programs half of its time, so three run side by side even where there are two processors. */
 const AT_ONCE = Math.max(3, availableParallelism() - 1);
 
-/** These keep every processor busy with processes of their own, or kill them: each runs alone, after all others. */
-const ALONE = [
-  'test/temporal/kills.test.ts',
-  'test/temporal/upgrade.test.ts',
+/** These keep the processors busy with many processes of their own, which they kill: two at once, after all others. */
+const KILLING = [
   'test/e2e/killed-batch.test.ts',
   'test/e2e/temporal-killed-worker.test.ts',
+  'test/temporal/kills.test.ts',
+  'test/temporal/upgrade.test.ts',
 ];
 
 /** A module of the product is replaced in these: what they have loaded is for no other file. */
@@ -38,6 +38,7 @@ const LONGEST = [
   'test/conformance/conformance.test.ts',
   'test/conformance/probes.test.ts',
   'test/conformance/race.test.ts',
+  ...KILLING,
 ];
 
 /** The longest files first; then project by project, since a worker goes on with the next file of its own project alone. */
@@ -50,7 +51,7 @@ class LongestFirst extends BaseSequencer {
 
 function rank(file: TestSpecification): number {
   const at = LONGEST.findIndex((longest) => file.moduleId.endsWith(`/${longest}`));
-  const project = ['real', 'together', 'mocked'].indexOf(file.project.name);
+  const project = ['real', 'together', 'mocked', 'killing'].indexOf(file.project.name);
   return at < 0 ? LONGEST.length + project : at;
 }
 
@@ -77,7 +78,7 @@ export default defineConfig({
         test: {
           name: 'real',
           include: REAL,
-          exclude: ALONE,
+          exclude: KILLING,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -105,10 +106,10 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'real alone',
-          include: ALONE,
+          name: 'killing',
+          include: KILLING,
           isolate: true,
-          maxWorkers: 1,
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
       },

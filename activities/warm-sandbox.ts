@@ -10,7 +10,7 @@ import { agentTarget } from './agent-target.ts';
 import type { World } from './world.ts';
 
 /** One that takes longer to say that it is well is given up: its owner would wait for it again and again. */
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 /** Every sandbox of a pool is made with its first generation. */
 export const WARM_GENERATION = 1;
 
@@ -62,8 +62,8 @@ async function agentAnswers(world: World, sandboxId: SandboxId): Promise<void> {
 
 function within({ clock }: World, work: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const late = `Cannot use the warm sandbox: it did not answer within ${LOOK_MS} ms`;
-    const timer = clock.setTimer(clock.now() + LOOK_MS, () =>
+    const late = `Cannot use the warm sandbox: it did not answer within ${POLL_MS} ms`;
+    const timer = clock.setTimer(clock.now() + POLL_MS, () =>
       reject(new ParleyError('agent_unreachable', late)),
     );
     void work.then(resolve, reject).finally(() => timer.cancel());

@@ -12,7 +12,7 @@ import { watch } from './watch.ts';
 import type { World } from './world.ts';
 
 /** Looks in a row that found the runtime unreachable before it is called stale. */
-const UNKNOWN_LOOKS_MAX = 3;
+const UNKNOWN_POLLS_MAX = 3;
 
 export const watchIdle = (world: World): WatchActivity<'watchIdle'> => ({
   type: 'watchIdle',
@@ -56,7 +56,7 @@ function judge(
       if (presence.generation !== command.generation) return null;
       return { type: 'runtimeCrashed', commandId, reason: 'the runtime was stopped from outside' };
     case 'unknown':
-      return unknownPolls >= UNKNOWN_LOOKS_MAX && !command.stale
+      return unknownPolls >= UNKNOWN_POLLS_MAX && !command.stale
         ? { type: 'runtimeUnknown', commandId }
         : null;
     case 'up':

@@ -20,7 +20,7 @@ export const CONNECTIONS_PER_SANDBOX_MAX = 32;
 /** A batch comes over a socket of this machine in milliseconds; who does not send its own gives its place back. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-const TIMEOUT_LOOK_MS = 5_000;
+const TIMEOUT_POLL_MS = 5_000;
 
 export interface WebhookServer {
   close(): Promise<void>;
@@ -44,7 +44,7 @@ export async function startWebhookServer(
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_LOOK_MS },
+    http: { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: TIMEOUT_POLL_MS },
   });
   const bounds = { max: connectionsMax, perOwnerMax: CONNECTIONS_PER_SANDBOX_MAX };
   const shares = new ConnectionShares<Socket>(bounds, (strike) =>

@@ -24,7 +24,7 @@ const { values } = parseArgs({
   },
 });
 const COUNT = Number(values.count);
-const LOOK_MS = 10;
+const POLL_MS = 10;
 const READY_MS_MAX = 60_000;
 const APP = '/api/v1/app-conversations';
 const SANDBOXES = '/api/v1/sandboxes';
@@ -153,7 +153,7 @@ function quantile(all: readonly number[], share: number): number {
 }
 
 function pause(): Promise<void> {
-  return new Promise((wake) => setTimeout(wake, LOOK_MS));
+  return new Promise((wake) => setTimeout(wake, POLL_MS));
 }
 
 await main();

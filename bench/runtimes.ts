@@ -33,7 +33,7 @@ const programs = {
   sandboxInit: resolve('dist/sandbox-init.cjs'),
 };
 /** Between two looks whether a bare agent answers: as the runtime has it for its own. */
-const LOOK_MS = 5;
+const POLL_MS = 5;
 const READY_MS = 30_000;
 
 type Part =
@@ -126,7 +126,7 @@ async function bareAgent(dir: string): Promise<void> {
     const child = spawn(process.execPath, [programs.agentServer], { env, stdio: 'ignore' });
     const until = performance.now() + READY_MS;
     while (!(await answers(socketPath)) && performance.now() < until) {
-      await new Promise((wake) => setTimeout(wake, LOOK_MS));
+      await new Promise((wake) => setTimeout(wake, POLL_MS));
     }
     child.kill('SIGKILL');
   });

@@ -15,7 +15,7 @@ import { calledAs, pause, type Shell } from '../host/shell.ts';
 
 /** A process that has not made its run known by then waits for something that somebody must look at. */
 const KNOWN_MS_MAX = 120_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 export interface Detach {
   readonly config: DeploymentConfig;
@@ -61,7 +61,7 @@ async function untilKnown(shell: Shell, { config, runId, args, logFile }: Starte
         remedy: `read ${logFile}`,
         exitCode: EXIT.unreachable,
       });
-    await pause(shell.clock, LOOK_MS);
+    await pause(shell.clock, POLL_MS);
   }
 }
 

@@ -55,9 +55,9 @@ export const PLACEMENT_ATTEMPTS_MAX = 5;
 /** A start task that has not ended by then, counted from when it has a place, ends in ERROR. */
 export const START_TASK_TIMEOUT_MS = 30 * MINUTE_MS;
 /** Who waits for a slot is told when there is one; it looks again after this long, since limits may have been raised. */
-export const CAPACITY_LOOK_MS = 15 * MINUTE_MS;
+export const CAPACITY_POLL_MS = 15 * MINUTE_MS;
 /** Who has not looked for so long is not there any more, and keeps nobody in the line waiting. */
-export const LINE_AGE_MAX_MS = 3 * CAPACITY_LOOK_MS;
+export const LINE_AGE_MAX_MS = 3 * CAPACITY_POLL_MS;
 /** A start that has no place by then ends in ERROR: two sessions at their longest may hold every slot. */
 export const PLACEMENT_TIMEOUT_MS = 24 * HOUR_MS;
 /** Starts over the API that wait for a slot (D29); more are refused. */

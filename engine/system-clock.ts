@@ -10,7 +10,7 @@ import type { Clock, Timer } from '../ports/clock.ts';
 /** Node's timers hold 31 bits of milliseconds; longer waits are taken in steps. */
 const STEP_MAX_MS = 2 ** 31 - 1;
 /** Timers of Node go by the clock that nobody sets: so often it is compared with the one on the wall. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 /** Both are read one after the other, and adjusting the wall clock softly is no jump. */
 const JUMP_MIN_MS = 250;
 
@@ -75,7 +75,7 @@ function watchWall(): void {
     if (Math.abs(nowMs - offsetMs) < JUMP_MIN_MS) return;
     offsetMs = nowMs;
     for (const timer of armed) timer.arm();
-  }, LOOK_EVERY_MS).unref();
+  }, POLL_EVERY_MS).unref();
 }
 
 /** For readings that processes compare: its name is that of this start of the machine, where the system gives it one. */

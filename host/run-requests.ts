@@ -32,7 +32,7 @@ export interface RunRequestParts {
 const CHANGE_MS_MAX = 10_000;
 /** A finished run with nothing to take up does not change: this long it might have been late. */
 const FINISHED_CHANGE_MS_MAX = 1_000;
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 export function runRequests(parts: RunRequestParts): Pick<Host, 'startRun' | 'tellRun'> {
   const { store, kind, requests, deployment, vault, env } = parts;
@@ -60,7 +60,7 @@ export function runRequests(parts: RunRequestParts): Pick<Host, 'startRun' | 'te
 
 async function changed({ records }: Store, { runId, sequence, phase }: RunRow): Promise<void> {
   const until = Date.now() + (phase === 'finished' ? FINISHED_CHANGE_MS_MAX : CHANGE_MS_MAX);
-  while ((await records.run(runId))?.sequence === sequence && Date.now() < until) await pause(LOOK_MS);
+  while ((await records.run(runId))?.sequence === sequence && Date.now() < until) await pause(POLL_MS);
 }
 
 /** Its row, or null. An entity of the embedded engine is in the store from its first moment, one on Temporal at its end. */

@@ -11,7 +11,7 @@ import { isResting } from '../core/run/run-words.ts';
 const TELL_EVERY_MS = 100;
 
 /** Trouble is no commit of the run: it is looked for, and seen within a second (D32). */
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 
 export interface RunWatch {
   /** To be called after every commit. */
@@ -49,7 +49,7 @@ export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): 
     },
     async wait(runId, onChange, signal) {
       let told = '';
-      const looking = setInterval(poke, LOOK_EVERY_MS);
+      const looking = setInterval(poke, POLL_EVERY_MS);
       looking.unref();
       try {
         for (;;) {

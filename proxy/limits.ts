@@ -123,7 +123,7 @@ export const BUSY_RETRY_AFTER_S = 5;
 export const TAGS_MAX = 32;
 export const TAG_LENGTH_MAX = 128;
 /** The changed file is looked for this often; SIGHUP reads it at once. */
-export const CONFIG_LOOK_MS = 1_000;
+export const CONFIG_POLL_MS = 1_000;
 
 /** Open connections of all sandboxes together: one takes a descriptor, and one that is left open is a call of nobody. */
 export const SANDBOX_CONNECTIONS_MAX = 4_096;

@@ -24,7 +24,7 @@ const USUAL_SOCKET = '/var/run/docker.sock';
 /** Time a daemon gets to answer; one that takes longer does not work here. */
 const START_MS = 60_000;
 const STOP_MS = 30_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 interface OwnDaemon {
   readonly socket: string;
@@ -164,7 +164,7 @@ function becomesReady({ socket, dir, child }: OwnDaemon): string | null {
   const until = Date.now() + START_MS;
   while (Date.now() < until && existsSync(`/proc/${child.pid ?? 0}`)) {
     if (existsSync(socket) && ask(socket, PING) === null) return null;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
     if (!isAlive(child)) break;
   }
   const log = readFileSync(path.join(dir, 'log'), 'utf8').trim().split('\n').at(-1) ?? '';

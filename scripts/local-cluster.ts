@@ -17,7 +17,7 @@ import type { KubernetesPrograms } from './kubernetes-tools.js';
 
 /** Seconds on a quiet machine. */
 const START_MS = 120_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** Pods get addresses of the loopback network, so that a test can answer at them. */
 const POD_NETWORK = '127.250.0.1/16';
 /** Nodes with this label, empty, are kwok's; others are whoever's made them. */
@@ -118,7 +118,7 @@ async function startApiServer(parts: Parts, store: string): Promise<void> {
   ];
   const child = launch(dir, programs.apiServer, args);
   children.push(child);
-  for (const until = Date.now() + START_MS; Date.now() < until; await pause(LOOK_MS)) {
+  for (const until = Date.now() + START_MS; Date.now() < until; await pause(POLL_MS)) {
     if (child.exitCode !== null) break;
     if (await isReady(parts)) return;
   }

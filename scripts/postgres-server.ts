@@ -47,7 +47,7 @@ const PLACES = ['/usr/lib/postgresql', '/usr/pgsql'];
 /** Who may run a server when root may not; the second is on every system. */
 const USERS = ['postgres', 'nobody'];
 const START_MS = 60_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** A test needs no bytes after a power cut, but those after a crash of the server it does. */
 const QUICK = ['fsync=off', 'full_page_writes=off'];
 
@@ -155,7 +155,7 @@ class ServerProcess implements PostgresServerProcess {
     child.stderr.on('data', (text: Buffer) => (said = `${said}${text.toString()}`.slice(-2_000)));
     this.child = child;
     process.once('exit', this.kill);
-    for (const until = Date.now() + START_MS; Date.now() < until; await pause(LOOK_MS)) {
+    for (const until = Date.now() + START_MS; Date.now() < until; await pause(POLL_MS)) {
       if (child.exitCode !== null) throw new Error(`Cannot start PostgreSQL: ${said}`);
       if (
         await this.run('select 1').then(

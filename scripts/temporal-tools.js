@@ -47,7 +47,7 @@ exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable "$archive" -cp 
 
 /** How long a server may take until it answers, on a machine that is busy. */
 const ANSWER_MS = 60_000;
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 
 /** The cache: programs that belong to no deployment. */
 export function toolsFolder(env) {
@@ -131,7 +131,7 @@ async function archiveClasses(program, env) {
   const late = setTimeout(() => server.kill('SIGKILL'), ANSWER_MS);
   const isOver = ended.then(() => true);
   while (server.exitCode === null && !(await answers(port))) {
-    if (await Promise.race([isOver, pause(LOOK_EVERY_MS)])) break;
+    if (await Promise.race([isOver, pause(POLL_EVERY_MS)])) break;
   }
   server.kill('SIGTERM');
   await ended;

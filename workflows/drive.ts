@@ -37,11 +37,11 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
   const { workflowId, runId } = workflowInfo();
   const address = addressFromKey(workflowId);
   const inbox = new Inbox();
-  const wish = { toMoveOn: false };
+  const asked = { toMoveOn: false };
   /** Length of the history at the latest acknowledgement: a run must not end in the task that gave one. */
   let acknowledgedAt = -1;
   setHandler(noticeSignal, (envelope) => inbox.put({ kind: 'envelope', envelope }));
-  setHandler(moveOnSignal, () => void (wish.toMoveOn = true));
+  setHandler(moveOnSignal, () => void (asked.toMoveOn = true));
   setHandler(
     requestUpdate,
     (envelope) => {
@@ -67,11 +67,11 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
     const visibility = new Visibility(address, input.shown);
     for (;;) {
       for (const one of inbox.take(Date.now())) entity.apply(one);
-      const wantsToLeave = (): boolean => wantsToMoveOn(input, wish) && onlyWatches(entity);
+      const wantsToLeave = (): boolean => wantsToMoveOn(input, asked) && onlyWatches(entity);
       if (committer.isDirty || (wantsToLeave() && !committer.isClean)) {
         const said = await committer.commit();
         visibility.show(said.orders.rows);
-        handOut(said, { entity, inbox, dispatcher });
+        dispatchAll(said, { entity, inbox, dispatcher });
       }
       if (!inbox.isEmpty) continue;
       timer.arm(entity.deadline);
@@ -99,14 +99,14 @@ async function takenUp(address: EntityAddress): Promise<Carried | null> {
   return kept === null ? null : { version: 1, state: kept.state, out: [], seen: [], batch: kept.batch };
 }
 
-interface Hands {
+interface DispatchTargets {
   readonly entity: Entity;
   readonly inbox: Inbox;
   readonly dispatcher: CommandDispatcher;
 }
 
 /** What was said is settled: only now may begin what cannot be taken back. */
-function handOut({ orders, answers }: Committed, { entity, inbox, dispatcher }: Hands): void {
+function dispatchAll({ orders, answers }: Committed, { entity, inbox, dispatcher }: DispatchTargets): void {
   for (const commandId of orders.cancelled) dispatcher.cancel(commandId);
   for (const command of orders.commands) {
     const event = answers.events[command.id];
@@ -116,9 +116,9 @@ function handOut({ orders, answers }: Committed, { entity, inbox, dispatcher }: 
   }
 }
 
-function wantsToMoveOn(input: DriveInput, wish: { readonly toMoveOn: boolean }): boolean {
+function wantsToMoveOn(input: DriveInput, asked: { readonly toMoveOn: boolean }): boolean {
   const info = workflowInfo();
-  if (wish.toMoveOn || info.continueAsNewSuggested || info.targetWorkerDeploymentVersionChanged) return true;
+  if (asked.toMoveOn || info.continueAsNewSuggested || info.targetWorkerDeploymentVersionChanged) return true;
   return info.historyLength >= input.eventsMax;
 }
 
@@ -138,7 +138,7 @@ function moveOn(
   return goOnWithNewestBuild({ ...input, endsAtRest: true, shown, carried });
 }
 
-/** `runId` makes the wish of one run of the workflow the same wish however often it is read. */
+/** `runId` makes the cancellation of one run of the workflow the same request however often it is read. */
 function cancellationOf(address: EntityAddress, runId: string): Envelope {
   const requestId = `cancelled/${runId}`;
   switch (address.machine) {

@@ -16,8 +16,8 @@ const UNWRITTEN_WAIT_MS_MAX = 2 * SECOND_MS;
 /** A row that ended before has had its time, even where clocks differ a little. */
 const RECENT_MS = 5 * SECOND_MS;
 /** All calls are read again at each look. */
-const LOOK_MS_MIN = 100;
-const LOOK_MS_MAX = 10 * SECOND_MS;
+const POLL_MS_MIN = 100;
+const POLL_MS_MAX = 10 * SECOND_MS;
 
 interface Tolerance {
   readonly windowBeforeMs: number;
@@ -33,7 +33,7 @@ export class CallsInFlight {
   private readonly since: number;
   private unknown: Set<string>;
   private open: JoinableCall[] = [];
-  private pollMs = LOOK_MS_MIN;
+  private pollMs = POLL_MS_MIN;
 
   constructor(clock: Clock, bill: Bill, tolerance: Tolerance) {
     this.clock = clock;
@@ -55,7 +55,7 @@ export class CallsInFlight {
     const mayCome = this.bill.rows.some((row) => this.mayCome(row, waitedMs));
     if (!mayCome || signal.aborted) return false;
     await sleepUntil(this.clock, this.clock.now() + this.pollMs, signal);
-    this.pollMs = Math.min(2 * this.pollMs, LOOK_MS_MAX);
+    this.pollMs = Math.min(2 * this.pollMs, POLL_MS_MAX);
     this.unknown = this.named();
     this.open = [];
     return true;

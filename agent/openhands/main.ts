@@ -15,7 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Exit code when the server was never started, as that of the sandbox's first program. */
 const SETUP_FAILED = 70;
 /** Until the port takes connections, nobody is let in: a socket that answers means a server that does. */
-const LOOK_MS = 50;
+const POLL_MS = 50;
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** The interpreter that has the packages; written in front of this program by whoever deploys it. */
@@ -100,7 +100,7 @@ async function main(): Promise<void> {
   child.on('error', (error) => fail(error));
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   for (const signal of FORWARDED_SIGNALS) process.on(signal, () => child.kill(signal));
-  while (!(await answers(port))) await delay(LOOK_MS);
+  while (!(await answers(port))) await delay(POLL_MS);
   await lead(socketPath, port);
   process.stdout.write(`${JSON.stringify({ type: 'listening', address: `unix:${socketPath}` })}\n`);
 }

@@ -55,7 +55,7 @@ export const CONVERSATION_CHANGE_ROUTES = [
 
 /** On Temporal a record follows its acknowledgement; this long it may take. */
 const CHANGE_MS_MAX = 10_000;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 async function change(
   { requests, world, randomHex }: Application,
@@ -71,7 +71,7 @@ async function change(
     const row = await world.records.conversation(id);
     if (row === null) throw new ParleyError('not_found', 'Conversation not found');
     if (isChanged(row, metadata) || world.clock.now() > until) return row;
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 
   function isChanged(row: ConversationRow, { title, tags }: typeof metadata): boolean {

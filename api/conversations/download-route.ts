@@ -76,7 +76,7 @@ async function writing(application: Application, zip: ZipFile, row: Conversation
 
 /** More of it than this waiting to be sent means that the client is slower than the store. */
 const WAITING_BYTES_MAX = 1_048_576;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 async function drained({ outputStream }: ZipFile): Promise<void> {
   const stream = outputStream as NodeJS.ReadableStream & {
@@ -84,5 +84,5 @@ async function drained({ outputStream }: ZipFile): Promise<void> {
     readonly destroyed: boolean;
   };
   while (stream.readableLength > WAITING_BYTES_MAX && !stream.destroyed)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

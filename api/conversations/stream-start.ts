@@ -12,11 +12,11 @@ import type { StartTaskRecord } from './start-task-record.ts';
  * those of a start that waits for a slot are rarer.
  * A status that lasted less is skipped, as the record skips one that lasted no time.
  */
-const LOOK_MS = { first: 10, later: 100, waiting: 1_000 };
+const POLL_MS = { first: 10, later: 100, waiting: 1_000 };
 const FIRST_MS = 2_000;
 
 function lookMs(sinceMs: number): number {
-  return sinceMs < FIRST_MS ? LOOK_MS.first : LOOK_MS.later;
+  return sinceMs < FIRST_MS ? POLL_MS.first : POLL_MS.later;
 }
 
 export async function streamStart(
@@ -35,7 +35,7 @@ export async function streamStart(
     if (news !== shown) stream.write(`${shown === '' ? '' : ',\n'}${JSON.stringify(record)}`);
     shown = news;
     if (status === 'READY' || status === 'ERROR' || request.raw.socket.destroyed) break;
-    await pause(position === null ? lookMs(performance.now() - began) : LOOK_MS.waiting);
+    await pause(position === null ? lookMs(performance.now() - began) : POLL_MS.waiting);
   }
   stream.end('\n]');
 }

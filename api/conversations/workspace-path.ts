@@ -10,7 +10,7 @@ import { invalid } from '../application/validation.ts';
 import type { Workspace } from './workspace.ts';
 
 const PATH_CHARS_MAX = 4_096;
-const LOOK_TIMEOUT_MS = 30_000;
+const POLL_TIMEOUT_MS = 30_000;
 /** Where the reference product has its project; clients spell paths with it. */
 const PROJECT_DIR = '/workspace/project';
 
@@ -46,7 +46,7 @@ export async function regularFile(world: World, workspace: Workspace, path: stri
     `[ -f "$file" ] || exit ${NO_FILE}`,
     'printf %s "$file"',
   ].join('\n');
-  const result = await world.agent.execute(target, { command, workingDir, timeoutMs: LOOK_TIMEOUT_MS });
+  const result = await world.agent.execute(target, { command, workingDir, timeoutMs: POLL_TIMEOUT_MS });
   switch (result.exitCode) {
     case 0:
       return result.stdout;

@@ -14,7 +14,7 @@ import type { Application } from '../application/application.ts';
 
 /** How long a read waits for the sandbox to come back (D7). */
 const RESUME_WAIT_MS = 60_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** Seconds after which it is worth asking again. */
 const RETRY_AFTER_S = 5;
 
@@ -66,7 +66,7 @@ async function usableSandbox(application: Application, row: ConversationRow): Pr
       throw resuming(sandbox.detail);
     isAsked = true;
     if (world.clock.now() >= until) throw resuming('it was not ready in time');
-    await pause(LOOK_MS);
+    await pause(POLL_MS);
   }
 }
 

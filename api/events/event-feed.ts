@@ -8,7 +8,7 @@ import type { StoredEvent } from '../../ports/record-store.ts';
 import type { Application } from '../application/application.ts';
 
 /** The log is looked at this often: an event is told at most this late. */
-const LOOK_MS = 200;
+const POLL_MS = 200;
 const PAGE_EVENTS = 100;
 /** Feeds of one user at once: each looks at the log all the time. */
 const FEEDS_MAX = 50;
@@ -52,7 +52,7 @@ export async function follow(application: Application, options: FeedOptions): Pr
     after = events.at(-1)?.sequence ?? after;
     if (events.length === PAGE_EVENTS) continue;
     if (events.length === 0 && (await world.records.conversation(conversationId)) === null) return 'deleted';
-    await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
   return 'left';
 }

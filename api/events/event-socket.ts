@@ -20,7 +20,7 @@ const INCOMING_BYTES_MAX = 1_024;
 /** Frames waiting to be sent; a client that is slower waits, and resumes behind its last one if it is cut off. */
 const WAITING_BYTES_MAX = 1_048_576;
 const GONE = 4_004;
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
 export function eventSocket(application: Application, gate: Gate) {
   const server = new WebSocketServer({ noServer: true, maxPayload: INCOMING_BYTES_MAX });
@@ -90,7 +90,7 @@ async function feedTo(application: Application, client: WebSocket, feed: Feed): 
       signal: left.signal,
       async tell({ sequence, body }) {
         while (client.bufferedAmount > WAITING_BYTES_MAX && !left.signal.aborted)
-          await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+          await new Promise((resolve) => setTimeout(resolve, POLL_MS));
         client.send(JSON.stringify({ seq: sequence, event: body }));
       },
     });

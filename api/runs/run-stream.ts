@@ -18,7 +18,7 @@ import { runItemRecord, runRecord } from './run-record.ts';
 export const RUN_STREAM_URL = '/api/v1/runs/:run_id/stream';
 
 /** A change is told at most this late. */
-const LOOK_MS = 250;
+const POLL_MS = 250;
 
 export function registerRunStream(app: FastifyInstance, application: Application, gate: Gate): void {
   app.route({
@@ -71,6 +71,6 @@ async function follow(
       await write(`id: ${sequence}\nevent: run\ndata: ${data}\n\n`);
     }
     if (row.phase === 'finished') return await write('event: finished\ndata: {}\n\n');
-    await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -25,7 +25,7 @@ const NAME_LENGTH_MAX = 42;
 const DIGITS = 16;
 /** A run is in the rows once its engine has taken it up: on Temporal a moment after it was accepted. */
 const SEEN_MS_MAX = 10_000;
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 /**
  * Repeated under the same key it is the same run, and begins once.
@@ -117,6 +117,6 @@ async function seen({ world }: Application, id: RunId): Promise<RunRow> {
     if (row !== null) return row;
     if (world.clock.now() > until)
       throw new ParleyError('store_unavailable', 'Cannot see the run: the engine has not taken it up yet');
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

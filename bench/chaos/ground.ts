@@ -30,7 +30,7 @@ export const BOUNDS = {
   fileBytes: 256 * MEBIBYTE,
   workspaceBytes: 48 * MEBIBYTE,
 };
-const DISK_LOOK_MS = 2_000;
+const DISK_POLL_MS = 2_000;
 
 const entrySchema = z.object({
   sandboxId: z.string(),
@@ -57,7 +57,7 @@ export function openRuntime({ dir, kind, daemonSocket }: Ground): SandboxRuntime
     },
     hostSockets: { proxy: socket('p'), webhook: socket('w'), git: socket('g') },
     limits: BOUNDS,
-    diskLookMs: DISK_LOOK_MS,
+    diskLookMs: DISK_POLL_MS,
     clock: systemClock,
     warn: () => undefined,
   };

@@ -28,7 +28,7 @@ const APP = '/api/v1/app-conversations';
 const LIMITS = { memory_mb: 1_024, processes: 128, file_mb: 256, disk_mb: 512 };
 /** Turns that a script holds; a conversation needs two for each message. */
 const TURNS = 400;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** A start or a deletion under attack: 60,000 files are archived one by one, on a machine that does other work. */
 const PATIENCE_MS = 600_000;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -273,7 +273,7 @@ async function recordOf(
 }
 
 export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await wait(LOOK_MS)) {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await wait(POLL_MS)) {
     const found = await look();
     if (found !== null) return found;
   }

@@ -9,7 +9,7 @@ import { ORDERS, type Attack } from './inside/orders.ts';
 
 const MEASURE_MS = 50;
 /** An agent of a neighbour that is waited for. */
-const WORK_LOOK_MS = 300;
+const WORK_POLL_MS = 300;
 /** Longer than an attack takes with what comes after it. */
 const ATTACK_END_MS = 90_000;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -81,7 +81,7 @@ export class Neighbour {
       const began = performance.now();
       await until(`an answer to "${this.accepted.at(-1)}"`, async () => {
         if (this.ground.ended !== null) throw new Error(this.ground.ended);
-        await wait(WORK_LOOK_MS);
+        await wait(WORK_POLL_MS);
         const { execution, sandbox } = await this.ground.statusOf(this.conversation);
         if (execution === 'ERROR' || sandbox !== 'RUNNING')
           throw new Error(
@@ -132,7 +132,7 @@ export class Hostile {
     renameSync(path.join(orders, 'next'), path.join(orders, 'next.order'));
     const did = path.join(orders, 'did');
     void this.ground.lookInto(conversation);
-    for (const end = Date.now() + ATTACK_END_MS; Date.now() < end; await wait(WORK_LOOK_MS)) {
+    for (const end = Date.now() + ATTACK_END_MS; Date.now() < end; await wait(WORK_POLL_MS)) {
       if (this.ground.ended !== null) return this.ground.ended;
       if (existsSync(did)) {
         const text = readFileSync(did, 'utf8');

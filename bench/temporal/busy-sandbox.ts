@@ -16,7 +16,7 @@ import { paced } from './paced-activities.ts';
 import { onSkippingServer, type SkippingGround } from './skipping-ground.ts';
 
 /** Looks leave no history, so their number decides only how long this takes: more often than the idle rule needs. */
-const LOOK_EVERY_MS = 2 * MINUTE_MS;
+const POLL_EVERY_MS = 2 * MINUTE_MS;
 /** Up to the cap and over the pause that it brings. */
 const PLAYED_MS = sessionEndOf(0) + HOUR_MS / 2;
 const SANDBOX = sandboxId('5'.repeat(32));
@@ -50,7 +50,7 @@ async function ourSandbox(ground: SkippingGround, touches: number): Promise<Ours
   const { requests, stop, store } = await deploy(ground, {
     activityMs: 0,
     clock: ground.clock,
-    pollMs: LOOK_EVERY_MS,
+    pollMs: POLL_EVERY_MS,
     world: (world) => ({
       ...world,
       agent: { ...world.agent, idleSeconds: () => touching.idleSeconds(world) },

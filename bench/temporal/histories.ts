@@ -10,7 +10,7 @@ type HistoryEvent = NonNullable<History['events']>[number];
 
 /** A history that does not grow for so long is at rest: everything a step causes follows within milliseconds. */
 const AT_REST_MS = 700;
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 /** On a busy machine a step may take long; a history that never rests is a fault of the part. */
 const AT_REST_MS_MAX = 60_000;
 
@@ -42,7 +42,7 @@ export async function eventsAtRest(
     lengths = now;
     if (Date.now() - since >= AT_REST_MS) return histories;
     if (Date.now() > untilMs) throw new Error('Cannot count events: the histories go on growing');
-    await pause(LOOK_EVERY_MS);
+    await pause(POLL_EVERY_MS);
   }
 }
 

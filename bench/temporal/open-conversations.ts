@@ -17,7 +17,7 @@ const READS = 2_000;
 const PROGRESS_EVERY = 500;
 /** Nothing that is started takes so long, however busy the machine: whoever waits longer waits for ever. */
 const STALL_MS_MAX = 300_000;
-const STALL_LOOK_MS = 5_000;
+const STALL_POLL_MS = 5_000;
 
 export interface OpenConversations {
   readonly open: number;
@@ -111,7 +111,7 @@ async function unlessStalled(work: Promise<void>, count: () => number): Promise<
       if (count() !== last.count) last = { count: count(), at: now };
       else if (now - last.at > STALL_MS_MAX)
         reject(new Error(`Cannot open more: ${last.count} are open, and nothing gets ready any more`));
-    }, STALL_LOOK_MS);
+    }, STALL_POLL_MS);
   });
   await Promise.race([work, stalled]).finally(() => clearInterval(poll));
 }

@@ -29,7 +29,7 @@ const GATEWAY = path.join(ROOT, 'dist/scripted-gateway.js');
 export const KEY = 'sk-three-hundred';
 const LEDGER = '.parley/gateway-ledger.jsonl';
 /** Short beside what a conversation takes, long beside a look at /proc. */
-const LOOK_EVERY_MS = 200;
+const POLL_EVERY_MS = 200;
 /** The processes of a sandbox have its folders mounted. */
 const SANDBOX = /\/sandboxes\/([0-9a-f]{32})/g;
 
@@ -137,7 +137,7 @@ export class Ground {
     let most = 0;
     const timer = setInterval(() => {
       most = Math.max(most, this.#sandboxesNow());
-    }, LOOK_EVERY_MS);
+    }, POLL_EVERY_MS);
     return {
       stop() {
         clearInterval(timer);

@@ -54,7 +54,7 @@ export type ConversationEvent =
       readonly type: 'placementWaits';
       readonly commandId: string;
       readonly detail: string;
-      /** Until it asks again although nobody offered room; absent: after `CAPACITY_LOOK_MS`. */
+      /** Until it asks again although nobody offered room; absent: after `CAPACITY_POLL_MS`. */
       readonly lookAgainMs?: number;
       readonly leftBehind?: SandboxId;
     }

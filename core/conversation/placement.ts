@@ -4,7 +4,7 @@
  */
 import type { SandboxId } from '../ids.ts';
 import {
-  CAPACITY_LOOK_MS,
+  CAPACITY_POLL_MS,
   PLACEMENT_ATTEMPTS_MAX,
   PLACEMENT_TIMEOUT_MS,
   START_TASK_TIMEOUT_MS,
@@ -45,7 +45,7 @@ export function waitForSlot(turn: ConversationTurn, event: EventOf<'placementWai
   removeLeftBehind(turn, event);
   state.awaiting = null;
   state.waitsFor = event.detail;
-  state.startDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_LOOK_MS);
+  state.startDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
   if (state.roomOffered === true) askAgain(turn);
 }
 

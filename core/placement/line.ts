@@ -83,10 +83,10 @@ export function describeWait({ limit, current, ofRun }: Omit<TakenSlots, 'positi
 }
 
 /** Milliseconds between two looks for an idle sandbox that could make room, per position. */
-const LOOK_MS = 1_000;
-const LOOK_MS_MAX = 30_000;
+const POLL_MS = 1_000;
+const POLL_MS_MAX = 30_000;
 
 /** When one that waits asks for room again where idle sandboxes are to make it: nobody tells it that an agent rests. */
 export function pollForRoomMs(position: number): number {
-  return Math.min(LOOK_MS_MAX, position * LOOK_MS);
+  return Math.min(POLL_MS_MAX, position * POLL_MS);
 }

@@ -6,7 +6,7 @@ import { idleAt } from './activity.ts';
 import {
   ARCHIVE_ATTEMPTS_MAX,
   ARCHIVE_RETRY_MS,
-  CAPACITY_LOOK_MS,
+  CAPACITY_POLL_MS,
   LOOK_AGE_MAX_MS,
   PAUSE_TIMEOUT_MS,
   RELEASE_ATTEMPTS_MAX,
@@ -206,7 +206,7 @@ export function slotWaits(turn: SandboxTurn, event: EventOf<'slotWaits'>): void 
   if (!isAwaited(turn, event)) return;
   turn.state.awaiting = null;
   turn.state.detail = event.detail;
-  turn.state.phaseDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_LOOK_MS);
+  turn.state.phaseDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
   if (turn.state.roomOffered === true) askForSlot(turn);
 }
 

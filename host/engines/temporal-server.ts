@@ -13,7 +13,7 @@ import type { EngineParts } from './host-engine.ts';
 
 /** A server whose owner was killed is ended by its guard: asked at once, and made to after ten seconds. */
 const EARLIER_END_MS_MAX = 15_000;
-const EARLIER_LOOK_MS = 50;
+const EARLIER_POLL_MS = 50;
 /** One that was killed while it started is not known by its number; it ends well within this time. */
 const UNKNOWN_END_MS = 2_000;
 
@@ -73,6 +73,6 @@ async function hasEnded(note: EngineNote | null): Promise<void> {
       const message = `Cannot start a Temporal server: the process ${server.pid} of an earlier run still uses its database`;
       throw new ParleyError('engine_unreachable', message, { remedy: `end it with "kill ${server.pid}"` });
     }
-    await pause(EARLIER_LOOK_MS);
+    await pause(EARLIER_POLL_MS);
   }
 }

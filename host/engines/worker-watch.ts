@@ -6,8 +6,8 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import { ask, type ServerConnection } from '../../temporal/server-client.ts';
 
 /** A worker that has just started has asked for work by then, and a person still wonders. */
-const FIRST_LOOK_MS = 5_000;
-const LOOK_EVERY_MS = 15_000;
+const FIRST_POLL_MS = 5_000;
+const POLL_EVERY_MS = 15_000;
 /** A worker asks anew each minute; the server lists one that has gone for some minutes more. */
 const ASKED_WITHIN_MS = 75_000;
 
@@ -22,7 +22,7 @@ export interface WorkerWatchOptions {
 export function watchForWorkers({ queue, hasWorker, onNotice }: WorkerWatchOptions): () => void {
   let isMissing = false;
   let isOver = false;
-  let timer = setTimeout(poll, FIRST_LOOK_MS);
+  let timer = setTimeout(poll, FIRST_POLL_MS);
   function poll(): void {
     // A server that does not answer is a trouble of its own, and told by whoever needs the answer.
     const looking = hasWorker().catch(() => !isMissing);
@@ -30,7 +30,7 @@ export function watchForWorkers({ queue, hasWorker, onNotice }: WorkerWatchOptio
       if (isOver) return;
       if (!has && !isMissing) onNotice(missing(queue));
       isMissing = !has;
-      timer = setTimeout(poll, LOOK_EVERY_MS);
+      timer = setTimeout(poll, POLL_EVERY_MS);
     });
   }
   return () => {

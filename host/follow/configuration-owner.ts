@@ -15,7 +15,7 @@ export interface ConfigurationOwner {
 
 /** It looks every second, reads and checks; whoever waits for an answer does not wait much longer than that. */
 const OWNER_MS_MAX = 10_000;
-const OWNER_LOOK_MS = 50;
+const OWNER_POLL_MS = 50;
 
 export function configurationOwner(standing: () => Standing | null): ConfigurationOwner {
   return {
@@ -26,7 +26,7 @@ export function configurationOwner(standing: () => Standing | null): Configurati
         const now = standing();
         if (now?.revision === revision) return now.refused.length === 0;
         if (now === null || Date.now() > until) return false;
-        await pause(OWNER_LOOK_MS);
+        await pause(OWNER_POLL_MS);
       }
     },
   };

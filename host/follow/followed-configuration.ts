@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { ProxyConfig } from '../../proxy/config/config.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
-import { CONFIG_LOOK_MS } from '../../proxy/limits.ts';
+import { CONFIG_POLL_MS } from '../../proxy/limits.ts';
 import type { Proxy } from '../../proxy/proxy.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { CONFIG_FILE } from '../config/deployment-file.ts';
@@ -163,7 +163,7 @@ export class FollowedConfiguration {
   private async pollOn(): Promise<void> {
     await this.poll();
     if (this.isClosed) return;
-    this.timer = setTimeout(() => void this.pollOn(), CONFIG_LOOK_MS);
+    this.timer = setTimeout(() => void this.pollOn(), CONFIG_POLL_MS);
     this.timer.unref();
   }
 

@@ -24,10 +24,10 @@ import { openServed } from './served.ts';
 import { wireWorld } from '../wired-world.ts';
 
 /** Rows are looked at this often: another process writes them. */
-const LOOK_EVERY_MS = 250;
+const POLL_EVERY_MS = 250;
 /** An owner that has just started says within this time where its engine is. */
 const NOTE_MS_MAX = 20_000;
-const NOTE_LOOK_MS = 100;
+const NOTE_POLL_MS = 100;
 const OWNER_CARRIES_OUT = 'another process owns the data directory and carries this out';
 /** The proxy is the owner's, who follows the file for itself. */
 const NO_PROXY = { reload: () => undefined, reloadRefused: () => undefined } as const;
@@ -59,7 +59,7 @@ export async function openClientHost(
   closers.add(() => agent.close());
   const who = locked === null ? 'workers carry this out' : OWNER_CARRIES_OUT;
   warn(`${who}, on Temporal at ${note.address}`);
-  const looking = setInterval(() => watch.poke(), LOOK_EVERY_MS);
+  const looking = setInterval(() => watch.poke(), POLL_EVERY_MS);
   closers.add(() => clearInterval(looking));
   const { address, namespace, queue } = note;
   const facts = { kind: 'temporal', address, namespace, queue, worker: null } as const;
@@ -106,6 +106,6 @@ async function engineNote(
     const address = note?.address ?? null;
     if (note !== null && address !== null) return { ...note, address };
     if (note === null || Date.now() > until) throw locked;
-    await pause(NOTE_LOOK_MS);
+    await pause(NOTE_POLL_MS);
   }
 }

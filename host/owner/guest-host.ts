@@ -20,10 +20,10 @@ import { createRunWatch } from '../run-watch.ts';
 import { environmentSecrets } from '../secret-source.ts';
 
 /** Rows are looked at this often: another process writes them. */
-const LOOK_EVERY_MS = 250;
+const POLL_EVERY_MS = 250;
 /** An owner that has just begun listens within this time; one that only holds the directory never does. */
 const LISTEN_MS_MAX = 20_000;
-const LISTEN_LOOK_MS = 100;
+const LISTEN_POLL_MS = 100;
 /** Between two tries of taking the place of an owner that has ended. */
 const TAKE_EVERY_MS = 500;
 
@@ -58,7 +58,7 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
   const guest = new Guest(config, opening, link);
   closers.add(() => guest.close());
   const watch = createRunWatch(store.records);
-  const looking = setInterval(() => watch.poke(), LOOK_EVERY_MS);
+  const looking = setInterval(() => watch.poke(), POLL_EVERY_MS);
   closers.add(() => clearInterval(looking));
   const life = hostLife();
   return {
@@ -114,7 +114,7 @@ async function listeningOwner(config: DeploymentConfig, locked: ParleyError): Pr
     const link = await openOwnerLink(config);
     if (link !== null) return link;
     if (Date.now() > until) throw locked;
-    await pause(LISTEN_LOOK_MS);
+    await pause(LISTEN_POLL_MS);
   }
 }
 

@@ -200,8 +200,8 @@ async function firstKeyOf(options: ServedOptions, { store, env }: ServedParts): 
 const GIVEN_TOO_LATE =
   'PARLEY_FIRST_API_KEY opens nothing: other keys were there before it; issue another with "parley key create"';
 /** A job that makes the key takes seconds; whoever makes it by hand is told again. */
-const KEY_LOOK_MS = 1_000;
-const KEY_TOLD_EVERY_LOOKS = 60;
+const KEY_POLL_MS = 1_000;
+const KEY_TOLD_EVERY_POLLS = 60;
 
 /** Until another process has issued one; the supervisor of this one bounds the wait. */
 async function awaitKey(
@@ -209,9 +209,9 @@ async function awaitKey(
   { onNotice }: Pick<ServedOptions, 'onNotice'>,
 ): Promise<null> {
   for (let looks = 0; !(await apiKeys.hasAny()); looks += 1) {
-    if (looks % KEY_TOLD_EVERY_LOOKS === 0)
+    if (looks % KEY_TOLD_EVERY_POLLS === 0)
       onNotice('there is no API key yet: serving begins with the first one, as of "parley key create"');
-    await pause(KEY_LOOK_MS);
+    await pause(KEY_POLL_MS);
   }
   return null;
 }

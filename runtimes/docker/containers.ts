@@ -12,7 +12,7 @@ import { POLL_MS } from '../on-host/limits.ts';
 import { sleep } from '../on-host/wait.ts';
 import { unless } from './docker-daemon.ts';
 import type { DockerDaemon } from './docker-daemon.ts';
-import { LOG_TAIL_LINES, REMOVAL_LOOKS_MAX, STOP_GRACE_S } from './limits.ts';
+import { LOG_TAIL_LINES, REMOVAL_POLLS_MAX, STOP_GRACE_S } from './limits.ts';
 import { labelFilter, marksOf } from './names.ts';
 import type { Marks } from './names.ts';
 
@@ -111,7 +111,7 @@ export async function removeContainer(on: Containers, idOrName: string): Promise
     // 409: somebody else is removing it already.
     unless([404, 409], docker.getContainer(idOrName).remove({ force: true, v: true })),
   );
-  for (let count = 0; count < REMOVAL_LOOKS_MAX && (await look()) !== null; count += 1) {
+  for (let count = 0; count < REMOVAL_POLLS_MAX && (await look()) !== null; count += 1) {
     await sleep(on.clock, POLL_MS);
   }
 }

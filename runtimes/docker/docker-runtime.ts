@@ -18,7 +18,7 @@ import type { OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded, guardedOperations } from '../on-host/guard/guarded.ts';
 import { checkHostSockets } from '../on-host/host-sockets.ts';
 import { leaveDiskLimit } from '../on-host/last-words.ts';
-import { DEFAULT_LIMITS, DISK_LOOK_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
+import { DEFAULT_LIMITS, DISK_POLL_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
 import { overtakenOrder } from '../on-host/order-refusals.ts';
 import { presenceByRecord } from '../on-host/presence-by-record.ts';
 import { filesAsObject } from '../on-host/tools-user.ts';
@@ -206,7 +206,7 @@ function watchWorkspaces(context: Context): void {
   watchDisks({
     bytesMax,
     filesMax: context.options.filesMax ?? SANDBOX_FILES_MAX,
-    everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
+    everyMs: context.options.diskLookMs ?? DISK_POLL_MS,
     upNow: async () => (await list(context)).filter((sandbox) => sandbox.up),
     treesOf: ({ sandboxId: id }) => {
       const { workspace, agent, plugins } = context.placeOf(id);

@@ -8,7 +8,7 @@ export const CALL_TIMEOUT_MS = 60_000;
 /** Time between the request to end and the kill, in the daemon's unit. */
 export const STOP_GRACE_S = 5;
 /** Looks at a removal that somebody else began; each waits a moment. */
-export const REMOVAL_LOOKS_MAX = 200;
+export const REMOVAL_POLLS_MAX = 200;
 /** Lines of a container's log that are read for its last words. */
 export const LOG_TAIL_LINES = 40;
 /** The daemon turns the log over at this size and keeps one older file. */

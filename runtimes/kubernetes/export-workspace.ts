@@ -11,7 +11,7 @@ import { ParleyError, asParleyError } from '../../core/parley-error.ts';
 import { podAnswers, urlOf } from './agent-address.ts';
 import {
   AGENT_PORT,
-  LOOK_MS,
+  POLL_MS,
   NODE_DISK,
   READER_CPU,
   READER_MEMORY,
@@ -118,7 +118,7 @@ async function readerAddress({ pods, options: { clock } }: ExportOrder, name: st
         const problem = status?.kind === 'pending' && status.problem !== null ? `: ${status.problem}` : '';
         throw new ParleyError('workspace_unreadable', `its reader did not answer${problem}`);
       }
-      await events.next(status.kind === 'running' ? LOOK_MS / 20 : LOOK_MS);
+      await events.next(status.kind === 'running' ? POLL_MS / 20 : POLL_MS);
     }
   } finally {
     events.end();

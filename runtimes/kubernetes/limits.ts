@@ -24,7 +24,7 @@ export const WATCH_RETRY_MS = 1_000;
 /** Wait before a watch that ended is opened again: a server that ends each at once must not be stormed. */
 export const WATCH_PAUSE_MS = 100;
 /** A pod is looked at this often even when no event came: events only wake (level, not edge). */
-export const LOOK_MS = 2_000;
+export const POLL_MS = 2_000;
 /** Between the request to end and the kill, in the unit of the API. */
 export const STOP_GRACE_S = 5;
 /** Time a pod gets to be gone after its grace; past it its node does not answer and nothing is known. */

@@ -8,7 +8,7 @@ import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { unless } from './api-errors.ts';
 import type { Cluster } from './cluster.ts';
-import { GONE_WAIT_MS, LOG_TAIL_LINES, LOOK_MS, PAGE_SIZE, STOP_GRACE_S } from './limits.ts';
+import { GONE_WAIT_MS, LOG_TAIL_LINES, POLL_MS, PAGE_SIZE, STOP_GRACE_S } from './limits.ts';
 import { listAll } from './list-all.ts';
 import { LABELS, marksOf, selectorOf } from './names.ts';
 import { MAIN_CONTAINER, podStateOf } from './pod-state.ts';
@@ -101,7 +101,7 @@ async function removePod(on: Pods, { name, uid }: PodState): Promise<void> {
         const message = `Cannot remove pod "${name}": its node has not confirmed the end`;
         throw new ParleyError('runtime_unreachable', message, { remedy: 'look at the node, or delete it' });
       }
-      await events.next(LOOK_MS);
+      await events.next(POLL_MS);
     }
   } finally {
     events.end();

@@ -10,7 +10,7 @@ import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
 import { sleep, timeLeft } from '../on-host/wait.ts';
 import { addressOf, podAnswers } from './agent-address.ts';
 import { readLastWords } from './last-words.ts';
-import { CONFLICTS_MAX, ENDED_FOR_CHARS_MAX, LOOK_MS } from './limits.ts';
+import { CONFLICTS_MAX, ENDED_FOR_CHARS_MAX, POLL_MS } from './limits.ts';
 import { podName } from './names.ts';
 import type { Marks } from './names.ts';
 import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
@@ -119,7 +119,7 @@ async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxA
       if (pod === null || isOver(pod)) throw await died(order, pod);
       if (leftMs() <= 0) throw await endedByDeadline(order, pod);
       if (pod.status.kind !== 'running') {
-        await events.next(Math.max(0, Math.min(LOOK_MS, leftMs())));
+        await events.next(Math.max(0, Math.min(POLL_MS, leftMs())));
       }
     }
   } finally {
@@ -138,7 +138,7 @@ async function answersSoon(
   waitMs: number,
 ): Promise<boolean> {
   const { clock } = options;
-  const leftMs = timeLeft(clock, clock.now() + Math.min(LOOK_MS / 4, waitMs));
+  const leftMs = timeLeft(clock, clock.now() + Math.min(POLL_MS / 4, waitMs));
   for (;;) {
     if (overtaken.aborted) return false;
     if (await podAnswers(address)) return true;

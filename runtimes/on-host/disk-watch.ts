@@ -8,7 +8,7 @@ import { opendir, statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { DiskBound } from '../../ports/sandbox-runtime.ts';
 import {
-  DISK_LOOK_TIMEOUT_MS,
+  DISK_POLL_TIMEOUT_MS,
   FREE_FILES_SHARE_MIN,
   SOCKET_DIR_FILES_MAX,
   STARVING_FILES_SHARE_MIN,
@@ -115,7 +115,7 @@ async function filesOnDisk(trees: readonly string[]): Promise<number> {
 }
 
 async function summed(flags: readonly string[], trees: readonly string[]): Promise<number> {
-  const options = { timeout: DISK_LOOK_TIMEOUT_MS, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
+  const options = { timeout: DISK_POLL_TIMEOUT_MS, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
   const told = await run('du', [...flags, '--', ...trees], options).catch(
     (error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? '' }),
   );

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { request } from 'node:http';
 import type { Clock } from '../../ports/clock.ts';
-import { PROBE_INTERVAL_MS, PROBE_TIMEOUT_MS, SOCKET_LOOK_MS } from './limits.ts';
+import { PROBE_INTERVAL_MS, PROBE_TIMEOUT_MS, SOCKET_POLL_MS } from './limits.ts';
 import { sleep, timeLeft } from './wait.ts';
 
 /** `absent`: there is no socket. `silent`: there is one, and nothing said 200 on it. */
@@ -35,7 +35,7 @@ export async function untilNextProbe(socketPath: string, after: Health, wait: Pr
   const { clock, waitMs, aborted } = wait;
   const leftMs = timeLeft(clock, clock.now() + Math.min(PROBE_INTERVAL_MS, waitMs));
   for (let left = leftMs(); left > 0 && !aborted.aborted; left = leftMs()) {
-    await sleep(clock, after === 'absent' ? Math.min(SOCKET_LOOK_MS, left) : left, aborted);
+    await sleep(clock, after === 'absent' ? Math.min(SOCKET_POLL_MS, left) : left, aborted);
     if (after === 'absent' && existsSync(socketPath)) return;
   }
 }

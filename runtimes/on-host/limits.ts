@@ -15,14 +15,14 @@ export const POLL_MS = 25;
 /** Time between two health probes of a server that is booting. */
 export const PROBE_INTERVAL_MS = 50;
 /** Time between two looks for the socket of one that has none yet: a look costs microseconds, and a start waits for it. */
-export const SOCKET_LOOK_MS = 5;
+export const SOCKET_POLL_MS = 5;
 /** One health probe; a server that is up answers in milliseconds. */
 export const PROBE_TIMEOUT_MS = 2_000;
 /** The trial run that decides whether namespaces work here. */
 export const ISOLATION_PROBE_TIMEOUT_MS = 10_000;
 
 /** Time between two looks at the disk use of sandboxes: what is written in between is the overshoot. */
-export const DISK_LOOK_MS = 5_000;
+export const DISK_POLL_MS = 5_000;
 /** Files and folders of one sandbox: above what the largest repositories unpack to. */
 export const SANDBOX_FILES_MAX = 1_000_000;
 /** Of the files that a file system can have, so many must be left for everybody else. */
@@ -32,7 +32,7 @@ export const STARVING_FILES_SHARE_MIN = 0.05;
 /** Files where a sandbox makes the socket of its Agent Server: it needs one, and is ended for a heap of them. */
 export const SOCKET_DIR_FILES_MAX = 256;
 /** One look; a tree that takes longer is looked at again next time. */
-export const DISK_LOOK_TIMEOUT_MS = 30_000;
+export const DISK_POLL_TIMEOUT_MS = 30_000;
 /** Time the kernel gets to let every process of a sandbox stand still. */
 export const FREEZE_WAIT_MS = 5_000;
 

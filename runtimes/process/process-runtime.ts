@@ -31,7 +31,7 @@ import { readLastWords } from './last-words.ts';
 import { readLaunched } from './launch-script.ts';
 import { removeLeftovers } from './leftovers.ts';
 import type { Holdings } from './leftovers.ts';
-import { DISK_LOOK_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
+import { DISK_POLL_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 import { descendantsOf } from './process-table.ts';
 import { chooseLimits } from './resource-limits.ts';
@@ -133,7 +133,7 @@ function watchWorkspaces(context: Context): void {
   watchDisks({
     bytesMax,
     filesMax: context.options.filesMax ?? SANDBOX_FILES_MAX,
-    everyMs: context.options.diskLookMs ?? DISK_LOOK_MS,
+    everyMs: context.options.diskLookMs ?? DISK_POLL_MS,
     upNow,
     treesOf: ({ workspace, agent, log }) => [workspace, agent, log],
     socketDirOf: ({ offeredDir }) => offeredDir,

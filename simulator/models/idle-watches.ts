@@ -8,7 +8,7 @@ import type { ModelPort } from '../model-port.ts';
 import type { Loss, RuntimeModel } from './runtime-model.ts';
 
 /** Looks in a row that found the runtime unreachable before it is called stale, as in the product. */
-const UNKNOWN_LOOKS_MAX = 3;
+const UNKNOWN_POLLS_MAX = 3;
 
 /** Agents of a sandbox, as far as idleness is concerned. */
 export interface Idleness {
@@ -150,7 +150,7 @@ export class IdleWatches {
   /** Several looks in a row have to find nobody, unless the model itself says that it is unknown. */
   private judgeUnknown(watch: Watch): MachineEvent | null {
     const { id: commandId, sandboxId } = watch.command;
-    const isSure = this.runtime.isLost(sandboxId) || watch.unknownPolls >= UNKNOWN_LOOKS_MAX;
+    const isSure = this.runtime.isLost(sandboxId) || watch.unknownPolls >= UNKNOWN_POLLS_MAX;
     return isSure ? { type: 'runtimeUnknown', commandId } : null;
   }
 }

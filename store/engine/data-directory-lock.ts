@@ -16,8 +16,8 @@ const HELD_FILE = 'engine.held';
 /** Looking and taking last milliseconds; a waiting process must not give up before. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Between holding a directory and saying who it is lie milliseconds, or more on a busy machine. */
-const OWNER_LOOKS_MAX = 20;
-const OWNER_LOOK_EVERY_MS = 50;
+const OWNER_POLLS_MAX = 20;
+const OWNER_POLL_EVERY_MS = 50;
 
 export interface LockOptions {
   /** The process that will own the directory; default this one. */
@@ -100,12 +100,12 @@ function holdDirectory(directory: string): { release(): void } {
  */
 function ownerOf(directory: string): Owner | null {
   let owner: Owner | undefined;
-  for (let attempt = 1; attempt <= OWNER_LOOKS_MAX; attempt += 1) {
+  for (let attempt = 1; attempt <= OWNER_POLLS_MAX; attempt += 1) {
     inLockFile(directory, (file) => {
       owner = noted(file);
     });
     if (owner !== undefined && processMark(owner.pid) === owner.mark) break;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OWNER_LOOK_EVERY_MS);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, OWNER_POLL_EVERY_MS);
   }
   return owner ?? null;
 }

@@ -32,7 +32,7 @@ const TAKE_MS_MAX = 2_000;
 const TAKE_AGAIN_MS = 200;
 /** A server that restarts is back within this time; callers wait so long. */
 const BACK_MS_MAX = 60_000;
-const BACK_LOOK_MS = 500;
+const BACK_POLL_MS = 500;
 /** Of a host that is gone without a word, the server hears nothing: it asks after 30 s, and three times. */
 const KEEP_ALIVE =
   'set tcp_keepalives_idle = 30; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3';
@@ -138,7 +138,7 @@ class Guard implements DatabaseGuard {
   }
 
   private async takeAgain(): Promise<void> {
-    for (let waitedMs = 0; !this.isReleased; waitedMs += BACK_LOOK_MS) {
+    for (let waitedMs = 0; !this.isReleased; waitedMs += BACK_POLL_MS) {
       try {
         await this.take();
         return;
@@ -146,7 +146,7 @@ class Guard implements DatabaseGuard {
         const refused = explained(error, this.server);
         if (!isLost(refused.cause) || waitedMs >= BACK_MS_MAX) return this.options.onLost(refused);
       }
-      await pause(BACK_LOOK_MS);
+      await pause(BACK_POLL_MS);
     }
   }
 }

@@ -11,8 +11,8 @@ import { isLost } from './postgres-failure.ts';
 /** The store has fewer distinct texts than this; a text beyond it is parsed each time, and keeps no memory of the server. */
 const STATEMENTS_MAX = 500;
 /** A server that ends a session rolls its transaction back within this many looks. */
-const LOOKS_MAX = 50;
-const LOOK_MS = 100;
+const POLLS_MAX = 50;
+const POLL_MS = 100;
 
 const names = new Map<string, string>();
 
@@ -120,10 +120,10 @@ export class StoreClient implements PostgresPoolClient {
 
   /** @throws Error when the server does not say; the engine's writes may be repeated then, too */
   private async outcome(transaction: string): Promise<Outcome> {
-    for (let look = 0; look < LOOKS_MAX; look += 1) {
+    for (let look = 0; look < POLLS_MAX; look += 1) {
       const outcome = await this.ask(transaction).catch(() => null);
       if (outcome === 'committed' || outcome === 'aborted') return outcome;
-      await pause(LOOK_MS);
+      await pause(POLL_MS);
     }
     throw new Error('the connection was lost during a commit, and the server does not say how it ended');
   }

@@ -22,7 +22,7 @@ export interface ScheduleActivitiesOptions {
 }
 
 /** Nobody waits for the news that a run has finished but its schedule, which fires by the minute at most. */
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 /** Digits of the firing's id that make the id of its run unique. */
 const UNIQUE_DIGITS = 8;
 
@@ -50,7 +50,7 @@ export function scheduleActivities(options: ScheduleActivitiesOptions): Schedule
         type: 'poll',
         message: `the run ${runId} has not finished yet`,
         nonRetryable: false,
-        nextRetryDelay: LOOK_EVERY_MS,
+        nextRetryDelay: POLL_EVERY_MS,
       });
     },
     async cancelScheduledRun({ runId, requestId }) {

@@ -32,9 +32,9 @@ const AT_ONCE = 16;
 /** A run that is just being continued as new takes no signals, and a server can have a limit. */
 const LATER: readonly number[] = [GRPC.resourceExhausted, GRPC.unavailable];
 /** Visibility is written behind, and servers allow ten questions a second for it. */
-const LOOK_EVERY_MS = 500;
+const POLL_EVERY_MS = 500;
 /** An empty answer counts when a second one, so much later, is empty as well: a new run may be written late. */
-const EMPTY_LOOKS = 2;
+const EMPTY_POLLS = 2;
 
 /**
  * Resolves with what is left when it gives up or is aborted; 0 when the build has nothing open any more.
@@ -55,8 +55,8 @@ export async function drain(options: DrainOptions): Promise<DrainProgress> {
     const progress = { asked: asked.size, left: open.length };
     options.onProgress?.(progress);
     empty = open.length === 0 ? empty + 1 : 0;
-    if (empty >= EMPTY_LOOKS || Date.now() >= untilMs || options.signal?.aborted === true) return progress;
-    await rest(Math.min(LOOK_EVERY_MS, Math.max(1, untilMs - Date.now())), options.signal);
+    if (empty >= EMPTY_POLLS || Date.now() >= untilMs || options.signal?.aborted === true) return progress;
+    await rest(Math.min(POLL_EVERY_MS, Math.max(1, untilMs - Date.now())), options.signal);
   }
 }
 

@@ -10,7 +10,7 @@ import type { ServiceAnswer, ServiceCall } from './service.ts';
 
 const APP = '/api/v1/app-conversations';
 const SANDBOXES = '/api/v1/sandboxes';
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** Engines wait before they try again what a dead worker held. */
 const UNTIL_MS = 180_000;
 const PRELOAD = path.join(import.meta.dirname, 'kill-at-commit.js');
@@ -226,5 +226,5 @@ async function clear(service: Mortal): Promise<void> {
 }
 
 function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

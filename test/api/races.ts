@@ -19,7 +19,7 @@ const APP = '/api/v1/app-conversations';
 const SANDBOXES = '/api/v1/sandboxes';
 /** A record that never comes is a race that was lost; loaded machines are slow. */
 const UNTIL_MS = 180_000;
-const LOOK_MS = 15;
+const POLL_MS = 15;
 
 /** A user on the track. */
 class Runner {
@@ -56,7 +56,7 @@ class Runner {
       const { body } = await this.get(path);
       if (fits(body)) return body;
       if (Date.now() > end) throw new Error(`it never came: ${path}: ${JSON.stringify(body)}`);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 

@@ -79,12 +79,12 @@ export interface ServiceOptions {
 const ROOM = { installationMax: 50, userMax: 50, conversationsPerSandboxMax: 20 };
 
 /** Long enough that nothing is slowed by looking, short enough that no test is. */
-const LOOK_MS = 10;
+const POLL_MS = 10;
 const UNTIL_MS = 180_000;
 
 export async function openService(options: ServiceOptions = {}): Promise<Service> {
   const around =
-    options.around ?? (await activityWorld({ capacity: ROOM, pollMs: LOOK_MS, ...options.deployment }));
+    options.around ?? (await activityWorld({ capacity: ROOM, pollMs: POLL_MS, ...options.deployment }));
   const agent = new ModelAgent();
   const late: { engine: Engine | null } = { engine: null };
   const deliver: Notifier['deliver'] = (delivery) =>
@@ -199,7 +199,7 @@ export async function eventually<Value>(
     const value = await ask();
     if (fits(value)) return value;
     if (Date.now() > end) throw new Error(`it never came; the last was ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

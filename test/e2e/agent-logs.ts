@@ -8,7 +8,7 @@ import type { BatchCopy } from './batch-copy.ts';
 import { namesIn } from './folder.ts';
 
 /** A log lives for seconds. */
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 
 export interface AgentLog {
   readonly sandboxId: string;
@@ -32,7 +32,7 @@ export function keepAgentLogs(copy: BatchCopy): { readonly folder: string; stop(
       }
     }
   };
-  const timer = setInterval(poll, LOOK_EVERY_MS);
+  const timer = setInterval(poll, POLL_EVERY_MS);
   return {
     folder,
     stop() {

@@ -10,7 +10,7 @@ const SAMPLE_EVERY_MS = 100;
 
 /** A process that was ended is still listed until the system has taken it down: soon, but not at once on a busy machine. */
 const GONE_WITHIN_MS = 180_000;
-const LOOK_EVERY_MS = 20;
+const POLL_EVERY_MS = 20;
 
 export interface RunningProcess {
   readonly pid: number;
@@ -38,7 +38,7 @@ export async function leftProcesses(
   for (;;) {
     const left = processesOf(folder).filter(({ pid }) => !except.includes(pid));
     if (left.length === 0 || performance.now() > untilMs) return left;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_EVERY_MS);
   }
 }
 

@@ -10,7 +10,7 @@ import { openStore, type Store } from '../../store/open-store.ts';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
 import type { UpgradeBatch } from './upgrade-batch.ts';
 
-const LOOK_MS = 25;
+const POLL_MS = 25;
 /** Generous: a loaded machine is slow, and what never comes is the failure. */
 const EFFECT_MS_MAX = 180_000;
 
@@ -62,7 +62,7 @@ export class SteeredRun {
       if (fits(rows)) return rows;
       if (Date.now() > since + EFFECT_MS_MAX)
         throw new Error(`${what}: not after ${EFFECT_MS_MAX} ms, the run is ${JSON.stringify(rows.row)}`);
-      await pause(LOOK_MS);
+      await pause(POLL_MS);
     }
   }
 

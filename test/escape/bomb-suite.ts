@@ -23,7 +23,7 @@ export const BOUNDS = {
 /** Files and folders of one sandbox. */
 export const FILES_MAX = 3_000;
 /** Between two looks at the disk. */
-export const DISK_LOOK_MS = 100;
+export const DISK_POLL_MS = 100;
 
 export function describeBombs(create: () => Promise<RuntimeHarness>): void {
   let harness: RuntimeHarness;

@@ -5,7 +5,7 @@
 import { describe } from 'vitest';
 import { createDockerHarness } from '../contract/docker-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { BOUNDS, DISK_LOOK_MS, FILES_MAX, describeBombs } from './bomb-suite.ts';
+import { BOUNDS, DISK_POLL_MS, FILES_MAX, describeBombs } from './bomb-suite.ts';
 import { describeEscapes } from './escape-suite.ts';
 import { SEEN, describeBeside } from './server-suite.ts';
 
@@ -19,7 +19,7 @@ describeWith('dockerd', 'in a container', () => {
   });
   describe('what uses up everything', () => {
     describeBombs(() =>
-      createDockerHarness({ limits: BOUNDS, filesMax: FILES_MAX, diskLookMs: DISK_LOOK_MS }),
+      createDockerHarness({ limits: BOUNDS, filesMax: FILES_MAX, diskLookMs: DISK_POLL_MS }),
     );
   });
 });

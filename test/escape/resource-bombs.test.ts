@@ -3,14 +3,14 @@
  */
 import { createProcessHarness } from '../contract/process-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { BOUNDS, DISK_LOOK_MS, FILES_MAX, describeBombs } from './bomb-suite.ts';
+import { BOUNDS, DISK_POLL_MS, FILES_MAX, describeBombs } from './bomb-suite.ts';
 
 describeWith('bwrap', 'what uses up everything in a namespace sandbox', () => {
   describeBombs(() =>
     createProcessHarness('namespaces', undefined, {
       limits: BOUNDS,
       filesMax: FILES_MAX,
-      diskLookMs: DISK_LOOK_MS,
+      diskLookMs: DISK_POLL_MS,
     }),
   );
 });

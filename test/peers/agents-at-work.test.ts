@@ -188,7 +188,7 @@ describeWith('acp-agents', 'an agent from npm', () => {
       await ask(`${answers}/send-message`, { content: [{ type: 'text', text: 'Now go on.' }] });
       let approved = 0;
       const isOver = run.ended.then(() => true);
-      while (!(await Promise.race([isOver, pause(LOOK_MS).then(() => false)]))) {
+      while (!(await Promise.race([isOver, pause(POLL_MS).then(() => false)]))) {
         const { status } = await conversationOf(ask);
         if (status !== 'WAITING_FOR_CONFIRMATION') continue;
         await ask(`${answers}/confirmation`, { accept: true, reason: 'fine' });
@@ -206,7 +206,7 @@ describeWith('acp-agents', 'an agent from npm', () => {
   );
 });
 
-const LOOK_MS = 100;
+const POLL_MS = 100;
 type Ask = (route: string, body?: unknown) => Promise<unknown>;
 interface Seen {
   readonly id: string;
@@ -236,7 +236,7 @@ async function conversationOf(ask: Ask): Promise<Seen> {
 /** Once it is there. */
 async function conversationAt(ask: Ask, status: string): Promise<Seen> {
   await expect
-    .poll(async () => (await conversationOf(ask)).status, { timeout: MS_MAX, interval: LOOK_MS })
+    .poll(async () => (await conversationOf(ask)).status, { timeout: MS_MAX, interval: POLL_MS })
     .toBe(status);
   return await conversationOf(ask);
 }

@@ -15,7 +15,7 @@ import { removeDir } from '../helpers/temp-dir.ts';
 
 /** Starting compiles nothing, but a loaded machine takes its time. */
 const START_MS_MAX = 600_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /** One row of LiteLLM's table of spend, as far as tests read it. */
 export interface LitellmRow {
@@ -122,7 +122,7 @@ async function ready(origin: string, child: ChildProcess): Promise<void> {
     const answer = await fetch(`${origin}/health/liveliness`).catch(() => null);
     if (answer?.ok === true) return;
     if (child.exitCode !== null || Date.now() > deadline) throw new Error(`exit code ${child.exitCode}`);
-    await delay(LOOK_MS);
+    await delay(POLL_MS);
   }
 }
 
@@ -135,7 +135,7 @@ async function rowsOf(file: string, count: number): Promise<readonly LitellmRow[
       .map((line) => JSON.parse(line) as LitellmRow)
       .filter(({ status }) => status === 'success');
     if (rows.length >= count) return rows;
-    await delay(LOOK_MS);
+    await delay(POLL_MS);
   }
 }
 

@@ -13,7 +13,7 @@ import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const START_MS = 300_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 const SESSION_KEY = 'session-key-of-the-test';
 const MODEL_KEY = 'model-key-of-the-test';
 const AT_REST = new Set(['finished', 'idle', 'error', 'stuck', 'paused']);
@@ -41,7 +41,7 @@ async function until<T>(ask: () => Promise<T>, fits: (found: T) => boolean): Pro
   for (;;) {
     const found = await ask();
     if (fits(found)) return found;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -215,7 +215,7 @@ async function rest(parts: Parts, requests: { readonly count: number }): Promise
     const found = underWay(parts, requests) ?? unrest.find(envelopes, clock.now());
     if (found === null) return;
     if (performance.now() > untilMs) throw new Error(`Cannot settle: ${found}`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS));
   }
 }
 
@@ -273,7 +273,7 @@ class NoticesInOrder {
 }
 
 /** How often it is asked whether everything is settled, in real time. */
-const LOOK_EVERY_MS = 2;
+const POLL_EVERY_MS = 2;
 /** Real time that settling may take on a machine that is busy with other tests. */
 const SETTLE_MAX_MS = 30_000;
 
@@ -292,5 +292,5 @@ function untilForgotten(client: WorkflowClient, workflowId: string, tries: reado
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + SETTLE_MAX_MS;
   while (!(await isSo()) && performance.now() < end)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_EVERY_MS));
 }

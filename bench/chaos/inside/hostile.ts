@@ -29,7 +29,7 @@ const SOCKETS = {
 };
 const MEBIBYTE = 1024 ** 2;
 const ZEROS = Buffer.alloc(MEBIBYTE);
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** Whoever said much is read seldom, so a lie has to wait for its listener. */
 const LIE_MS_MAX = 45_000;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -219,7 +219,7 @@ async function lie({ attack, ms }: Order): Promise<string> {
   rmSync(said, { force: true });
   writeFileSync(LIE_FILE, attack);
   const until = Date.now() + LIE_MS_MAX;
-  while (!existsSync(said) && Date.now() < until) await wait(LOOK_MS);
+  while (!existsSync(said) && Date.now() < until) await wait(POLL_MS);
   await wait(ms);
   rmSync(LIE_FILE, { force: true });
   return existsSync(said) ? readFileSync(said, 'utf8') : 'nobody asked';
@@ -254,7 +254,7 @@ async function main(): Promise<void> {
   for (;;) {
     const next = readdirSync(ORDERS).find((name) => name.endsWith('.order'));
     if (next === undefined) {
-      await wait(LOOK_MS);
+      await wait(POLL_MS);
       continue;
     }
     const order = JSON.parse(readFileSync(`${ORDERS}/${next}`, 'utf8')) as Order;

@@ -11,7 +11,7 @@ import { LIE_FILE, type Attack } from './orders.ts';
 const MEBIBYTE = 1024 ** 2;
 const PROXY_PORT = 4100;
 const CALLBACK_PORT = 4101;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** Of calls that this server makes itself. */
 const AT_ONCE = 40;
 
@@ -135,7 +135,7 @@ async function speakOut(): Promise<void> {
     const one = { headers, body, isOpen: true };
     await Promise.all(Array.from({ length: AT_ONCE }, () => call(PROXY_PORT, '/v1/chat/completions', one)));
   }
-  setTimeout(() => void speakOut(), LOOK_MS);
+  setTimeout(() => void speakOut(), POLL_MS);
 }
 
 void speakOut();

@@ -12,7 +12,7 @@ import { COMPILED_SUFFIX, compile, keptCode, runAsMain } from './compiled-code.t
 /** Of the one boot; nothing it guards leaves this process. */
 const KEY = 'of-the-build';
 /** Between two looks whether it answers, milliseconds. */
-const LOOK_MS = 20;
+const POLL_MS = 20;
 /** A bound against waiting for ever, milliseconds. */
 const ANSWER_MS = 60_000;
 
@@ -51,7 +51,7 @@ async function answered(socketPath: string): Promise<void> {
   const until = Date.now() + ANSWER_MS;
   while ((await ask(socketPath, { route: '/health' }).catch(() => null)) === null) {
     if (Date.now() > until) throw new Error(`Cannot keep compiled code: no answer after ${ANSWER_MS} ms`);
-    await new Promise((wake) => setTimeout(wake, LOOK_MS));
+    await new Promise((wake) => setTimeout(wake, POLL_MS));
   }
 }
 

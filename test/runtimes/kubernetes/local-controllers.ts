@@ -12,7 +12,7 @@ import type { Cluster, ClusterApi } from '../../../runtimes/kubernetes/cluster.t
 export const LOCAL_NODE = 'node-1';
 const PROTECTION = 'kubernetes.io/pvc-protection';
 const AGENT_PORT = 8_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 export interface LocalControllers {
   /** What `/health` answers in every pod. */
@@ -31,7 +31,7 @@ export function startControllers(cluster: Cluster): LocalControllers {
     while (!stopped.signal.aborted) {
       // Others change what was just read: the next look sees it.
       await cluster.ask('look around', (api) => lookAround(api)).catch(() => undefined);
-      await pause(LOOK_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+      await pause(POLL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
   }
 

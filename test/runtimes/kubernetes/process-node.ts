@@ -16,7 +16,7 @@ import type { ContainerEnd, PodRunner, RunningPod } from './fake-api/kubelet.ts'
 import type { ObjectStore } from './fake-api/object-store.ts';
 import { bindTo, releaseVolumes } from './local-controllers.ts';
 
-const LOOK_MS = 25;
+const POLL_MS = 25;
 
 export interface ProcessNodeOptions {
   readonly cluster: Cluster;
@@ -106,7 +106,7 @@ class Node implements ProcessNode {
     while (!signal.aborted) {
       // Others change what was just read: the next look sees it.
       await this.#ask((api) => this.#look(api)).catch(() => undefined);
-      await pause(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -24,7 +24,7 @@ const DELETION_MS = 1_500;
 const FINISHED_JOB = 'nightly';
 /** Its run goes on until it is cancelled. */
 const CANCELLED_JOB = 'weekly';
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 
 /** Ids of the workflows whose histories are worth keeping, by the name of the scene. */
 export async function playLives(
@@ -183,7 +183,7 @@ class Firings {
       else this.hasLooked = true;
       if (!goesOn) return Promise.resolve();
       const message = `the run ${id} has not finished yet`;
-      throw ApplicationFailure.create({ type: 'poll', message, nextRetryDelay: LOOK_EVERY_MS });
+      throw ApplicationFailure.create({ type: 'poll', message, nextRetryDelay: POLL_EVERY_MS });
     },
     cancelScheduledRun: () => {
       this.isCancelled = true;
