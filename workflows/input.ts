@@ -5,6 +5,7 @@
  */
 import { condition } from '@temporalio/workflow';
 import type { MachineEvent } from '../core/machine/command.ts';
+import { inputInPresentNames } from '../core/machine/former-names.ts';
 import type { Envelope } from './envelope.ts';
 
 export type News =
@@ -35,7 +36,9 @@ export class Inbox {
     await condition(() => this.came > before, waitMs);
   }
 
-  put(news: News): void {
+  /** Under the names of today, whichever build said it. */
+  put(said: News): void {
+    const news = inputInPresentNames(said);
     this.came += 1;
     switch (news.kind) {
       case 'clock':

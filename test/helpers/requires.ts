@@ -14,6 +14,7 @@ import { installedComposeTools } from '../../scripts/compose-tools.js';
 import { installedGitea } from '../../scripts/gitea-tool.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
+import { lastReleaseMissing } from '../../scripts/last-release.js';
 import { installedObjectSchemas } from '../../scripts/object-schemas.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
 import { pythonPeerMissing } from './python-peers.ts';
@@ -31,6 +32,7 @@ export type Tool =
   | 'gitea'
   | 'helm'
   | 'k8s-local'
+  | 'last-release'
   | 'object-schemas'
   | 'postgres'
   | 'temporal'
@@ -90,6 +92,7 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     installedKubernetes(process.env) === null
       ? 'no API server of Kubernetes was built here; "npm run k8s:local" builds one'
       : null,
+  'last-release': () => lastReleaseMissing(process.env),
   postgres: postgresMissing,
   java: javaMissing,
   litellm: () => pythonPeerMissing('litellm'),
