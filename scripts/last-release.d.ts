@@ -9,4 +9,6 @@ export function installedLastRelease(env: Environment): string | null;
 export function lastReleaseMissing(env: Environment): string | null;
 
 /** Installs it; resolves with a line that says how it went. */
-export function installLastRelease(env: Environment): Promise<{ readonly ok: boolean; readonly line: string }>;
+export function installLastRelease(
+  env: Environment,
+): Promise<{ readonly ok: boolean; readonly line: string }>;
