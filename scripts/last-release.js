@@ -31,7 +31,7 @@ export function lastReleaseMissing(env) {
     : `the commit of the last release, ${COMMIT.slice(0, 12)}, is not in this clone; "git fetch --unshallow" brings it`;
 }
 
-/** Installs it; resolves with a line that says how it went. */
+/** Installs it; resolves with a line that says how it went. A clone without the commit needs none: its tests are skipped. */
 export async function installLastRelease(env) {
   mkdirSync(toolsFolder(env), { recursive: true });
   return await withLock(path.join(toolsFolder(env), '.last-release.lock'), () => install(env));
@@ -40,7 +40,7 @@ export async function installLastRelease(env) {
 async function install(env) {
   const there = installedLastRelease(env);
   if (there !== null) return { ok: true, line: there };
-  if (!isInHistory()) return { ok: false, line: lastReleaseMissing(env) };
+  if (!isInHistory()) return { ok: true, line: lastReleaseMissing(env) };
   const startedAt = Date.now();
   const work = `${prefixOf(env)}.new`;
   rmSync(work, { recursive: true, force: true });

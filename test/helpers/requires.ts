@@ -52,8 +52,11 @@ export type Tool =
 /** A probe that takes longer than this says the tool does not work. */
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** Too long to build for every machine that tests: named when they are missing, and no failure under CI=true either. */
-const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'gitea', 'k8s-local']);
+/**
+ * Too long to build for every machine that tests, or not in a shallow clone: named when they are missing, and no failure
+ * under CI=true either.
+ */
+const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'gitea', 'k8s-local', 'last-release']);
 
 /** Tools that are looked for in more places than the search path. */
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {

@@ -34,6 +34,8 @@ describeWith('last-release', 'a Temporal server with open workflows of the last 
   let replayed: ProgramEnd;
   let waited: ProgramEnd;
   let workers: readonly ProgramEnd[];
+  /** A worker of the old build that comes back. */
+  let refused: ProgramEnd;
   beforeAll(async () => {
     server = await startServerForTests();
     batch = await openUpgradeBatch({
@@ -56,6 +58,7 @@ describeWith('last-release', 'a Temporal server with open workflows of the last 
     const next = await startWorker(batch);
     waited = await batch.run(['wait', RUN_ID, '--json']);
     workers = [stopped, await stop(next)];
+    refused = await old.run(['worker']);
   }, ALL_MS_MAX);
   afterAll(async () => {
     await batch?.close();
@@ -87,5 +90,10 @@ describeWith('last-release', 'a Temporal server with open workflows of the last 
 
   it('is left by workers that end as they should', () => {
     for (const { code, stderr } of workers) expect(code, stderr).toBe(0);
+  });
+
+  it('is no place for a worker of the last release any more, which says why', () => {
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(/its schema "0004-names" is newer than this program's "0001-schema"/);
   });
 });
