@@ -7,7 +7,7 @@
  * Owns numbers and what the history holds of them; must not start anything long.
  */
 import { workflowInfo } from '@temporalio/workflow';
-import { inputsWithTodaysNames } from '../core/machine/earlier-names.ts';
+import { inputInPresentNames } from '../core/machine/former-names.ts';
 import { isBrief } from '../core/machine/resource.ts';
 import { restOn } from './basis.ts';
 import { announce, type AcceptedBatch, type Batch } from './carrier.ts';
@@ -94,14 +94,14 @@ export class BatchCommitter {
         continue;
       }
       if (answers.kind === 'different') {
-        this.inbox.putBack(entity.rebase(inputsWithTodaysNames(answers.inputs)));
+        this.inbox.putBack(entity.rebase(answers.inputs.map(inputInPresentNames)));
         continue;
       }
       if (answers.kind === 'overtaken') {
         await this.inbox.news(STAND_STILL_MS);
         continue;
       }
-      if (answers.basis !== undefined) restOn(inputsWithTodaysNames(answers.basis), entity, this.inbox);
+      if (answers.basis !== undefined) restOn(answers.basis.map(inputInPresentNames), entity, this.inbox);
       return this.acknowledge(answers);
     }
   }

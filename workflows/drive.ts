@@ -14,6 +14,7 @@ import {
 } from '@temporalio/workflow';
 import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import { addressFromKey, type EntityAddress } from '../core/ids.ts';
+import { stateInPresentNames } from '../core/machine/former-names.ts';
 import { isWatch } from '../core/machine/resource.ts';
 import { BatchCommitter, type Committed } from './batch-committer.ts';
 import { takeUp } from './carrier.ts';
@@ -56,7 +57,7 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
 
   await CancellationScope.nonCancellable(async () => {
     const isTakenUp = input.isTakenUp === true && input.carried === null;
-    const carried = isTakenUp ? await takenUp(address) : input.carried;
+    const carried = inPresentNames(isTakenUp ? await takenUp(address) : input.carried);
     const entity = new Entity(address, carried, { onStep, endsAtRest: input.endsAtRest === true });
     const beginning = { number: carried?.batch ?? 0, isTakenUp, clock: carried?.clock ?? null };
     const committer = new BatchCommitter(entity, inbox, beginning);
@@ -97,6 +98,11 @@ async function takenUp(address: EntityAddress): Promise<Carried | null> {
   const kept = await takeUp(address);
   await sleep(1);
   return kept === null ? null : { version: 1, state: kept.state, out: [], seen: [], batch: kept.batch };
+}
+
+/** What an older build left, in the input of a run or in the answer of an activity that is replayed. */
+function inPresentNames(carried: Carried | null): Carried | null {
+  return carried === null ? null : { ...carried, state: stateInPresentNames(carried.state) };
 }
 
 interface DispatchTargets {

@@ -8,7 +8,6 @@ import {
   type Command,
   type MachineEvent,
 } from '../core/machine/command.ts';
-import { withTodaysNames } from '../core/machine/earlier-names.ts';
 import type { EntityAddress, MachineName } from '../core/ids.ts';
 import { machineOf, type HostedMachine } from '../core/machine/machines.ts';
 import type { ProjectionRow } from '../core/machine/projection.ts';
@@ -82,7 +81,7 @@ export class Entity {
     this.mayRest = options.endsAtRest !== false || ENDED_AT_REST_BEFORE.includes(address.machine);
     // What the last run had out is handed out again by this one.
     this.settled = {
-      state: withTodaysNames(carried?.state ?? null),
+      state: carried?.state ?? null,
       steps: 0,
       out: [],
       seen: carried?.seen ?? [],

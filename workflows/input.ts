@@ -5,7 +5,7 @@
  */
 import { condition } from '@temporalio/workflow';
 import type { MachineEvent } from '../core/machine/command.ts';
-import { envelopeWithTodaysNames, withTodaysNames } from '../core/machine/earlier-names.ts';
+import { inputInPresentNames } from '../core/machine/former-names.ts';
 import type { Envelope } from './envelope.ts';
 
 export type News =
@@ -36,17 +36,19 @@ export class Inbox {
     await condition(() => this.came > before, waitMs);
   }
 
-  put(news: News): void {
+  /** Under the names of today, whichever build said it. */
+  put(said: News): void {
+    const news = inputInPresentNames(said);
     this.came += 1;
     switch (news.kind) {
       case 'clock':
         this.clocks.push(news);
         return;
       case 'answer':
-        this.answers.push({ ...news, event: withTodaysNames(news.event) });
+        this.answers.push(news);
         return;
       case 'envelope':
-        this.envelopes.push({ ...news, envelope: envelopeWithTodaysNames(news.envelope) });
+        this.envelopes.push(news);
         return;
       case 'deadline':
         this.hasStruck = true;

@@ -3,6 +3,8 @@
  * Owns the shape of a step; must not know any machine, clock, store or transport.
  */
 
+import { stateInPresentNames } from './former-names.ts';
+
 /** What one event did: the next state and the orders that follow from it, in the order to hand them out. */
 export interface Step<State, Command> {
   readonly state: State;
@@ -57,14 +59,15 @@ export interface StateParts<State> {
   join(split: SplitState): State;
 }
 
-/** The state of what a store has of it: the whole, or a head and its lists. */
+/** The state of what a store has of it, whichever build wrote it: the whole, or a head and its lists. */
 export function wholeState<State, Event, Command>(
   { name, parts }: Machine<State, Event, Command>,
   stored: { readonly state: unknown; readonly lists?: SplitState['lists'] | undefined },
 ): State {
-  if (stored.lists === undefined) return stored.state as State;
+  const state = stateInPresentNames(stored.state);
+  if (stored.lists === undefined) return state as State;
   if (parts === undefined) throw new Error(`Cannot join a state of the machine "${name}": it has no parts`);
-  return parts.join({ head: stored.state, lists: stored.lists });
+  return parts.join({ head: state, lists: stored.lists });
 }
 
 /** No change, no orders: what a late, repeated or unexpected event gets. */

@@ -4,7 +4,6 @@
  */
 import { sql, type Insertable, type Transaction } from 'kysely';
 import type { EntityAddress } from '../../core/ids.ts';
-import { withTodaysNames } from '../../core/machine/earlier-names.ts';
 import type {
   CommitBatch,
   EngineStore,
@@ -95,7 +94,7 @@ async function inbox(connection: StoreConnection): Promise<readonly InboxEntry[]
   return rows.map((row) => ({
     inboxId: row.inbox_id,
     to: address(row),
-    event: withTodaysNames(JSON.parse(row.event) as Json),
+    event: JSON.parse(row.event) as Json,
     acceptedAt: safeInteger(row.accepted_at),
   }));
 }

@@ -4,7 +4,6 @@
  */
 import { sql, type Insertable, type Kysely, type Transaction } from 'kysely';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
-import { withTodaysNames } from '../../core/machine/earlier-names.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { EntityWrite, Json, StoredEntity } from '../../ports/engine-store.ts';
 import { flag, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
@@ -37,7 +36,7 @@ export async function loadState(db: Kysely<Tables>, address: EntityAddress): Pro
   if (row === undefined) return null;
   const entity = {
     address,
-    state: withTodaysNames(JSON.parse(row.state) as Json),
+    state: JSON.parse(row.state) as Json,
     deadline: safeIntegerOrNull(row.deadline),
     done: row.done === 1,
   };

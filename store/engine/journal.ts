@@ -4,7 +4,6 @@
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { EntityAddress } from '../../core/ids.ts';
-import { inputsWithTodaysNames } from '../../core/machine/earlier-names.ts';
 import type { Json } from '../../ports/engine-store.ts';
 import type { JournalEntry, JournalVerdict } from '../../ports/journal.ts';
 import { safeInteger } from '../sql/column-value.ts';
@@ -52,10 +51,7 @@ export async function writeEntry(
   }));
   const same = entries.find((entry) => entry.number === number);
   if (same?.inputs === text) return { kind: 'applied' };
-  if (same !== undefined) {
-    const first = inputsWithTodaysNames(JSON.parse(same.inputs) as readonly Json[]);
-    return JSON.stringify(first) === text ? { kind: 'applied' } : { kind: 'different', inputs: first };
-  }
+  if (same !== undefined) return { kind: 'different', inputs: JSON.parse(same.inputs) as Json };
   if (entries.some((entry) => entry.number > number)) return { kind: 'overtaken' };
   if (entries.some((entry) => entry.number <= settled))
     await FORGET.all(transaction, { machine, id, settled });

@@ -5,7 +5,6 @@
  */
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { UserId } from '../../core/ids.ts';
-import { withTodaysNames } from '../../core/machine/earlier-names.ts';
 import type { PageRequest } from '../../ports/record-search.ts';
 import type {
   AcceptOutcome,
@@ -55,7 +54,7 @@ export function startTaskStore(connection: StoreConnection): StartTaskStore {
       ),
     byIds: ownedById((work) => connection.read('read starts', work), {
       select: (ids) => sql<{ readonly body: string }>`select body from start_task where task_id in (${ids})`,
-      found: startTask,
+      found: ({ body }) => JSON.parse(body) as StartTask,
       keyOf: ({ taskId, userId }) => ({ id: taskId, userId }),
     }),
     search: (userId, filter, page) =>
@@ -136,7 +135,7 @@ async function ownerOf(
     .select(['user_id', 'body'])
     .where('conversation_id', '=', conversationId)
     .executeTakeFirst();
-  if (task !== undefined) return task.user_id === userId ? startTask(task) : null;
+  if (task !== undefined) return task.user_id === userId ? (JSON.parse(task.body) as StartTask) : null;
   const record = await transaction
     .selectFrom('conversation')
     .select('conversation_id')
@@ -152,7 +151,7 @@ async function byKey(db: Kysely<Tables>, userId: UserId, key: string): Promise<S
     .where('user_id', '=', userId)
     .where('idempotency_key', '=', columnTextOrNull(key))
     .executeTakeFirst();
-  return row === undefined ? null : startTask(row);
+  return row === undefined ? null : (JSON.parse(row.body) as StartTask);
 }
 
 function conditions(
@@ -183,9 +182,5 @@ async function search(
 }
 
 function tasks(rows: readonly { readonly body: string }[]): readonly StartTask[] {
-  return rows.map(startTask);
-}
-
-function startTask({ body }: { readonly body: string }): StartTask {
-  return withTodaysNames(JSON.parse(body) as StartTask);
+  return rows.map(({ body }) => JSON.parse(body) as StartTask);
 }

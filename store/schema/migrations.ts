@@ -8,6 +8,7 @@ import { ACCESS_TABLES } from './access-tables.ts';
 import { createTables } from './create-tables.ts';
 import { ENGINE_TABLES } from './engine-tables.ts';
 import { PLACEMENT_TABLES } from './placement-tables.ts';
+import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
 import { SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
 
@@ -20,6 +21,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
     up: (db: Kysely<unknown>) => createTables(db, SPEND_LOSS_TABLES, isPostgres(db)),
   },
   '0003-overview': { up: findFailures },
+  '0004-names': { up: usePresentNames },
 };
 
 /** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */

@@ -34,17 +34,6 @@ export function journalSuite(open: OpenEmptyStore): void {
       expect((await engine.load(SANDBOX))?.state).toBe('one');
     });
 
-    it('takes the inputs of an earlier build for the same ones under the names of today', async () => {
-      const { engine } = await open();
-      await engine.commitJournaled(entry(1, [{ kind: 'letter', letter: { id: 'i' }, at: 1 }]), saying('one'));
-      const today = [{ kind: 'envelope', envelope: { id: 'i' }, at: 1 }];
-      expect(await engine.commitJournaled(entry(1, today), saying('two'))).toEqual({ kind: 'applied' });
-      expect(await engine.commitJournaled(entry(1, []), saying('three'))).toEqual({
-        kind: 'different',
-        inputs: today,
-      });
-    });
-
     it('keeps the entries that are not settled, and tells one that comes too late that it is overtaken', async () => {
       const { engine } = await open();
       for (const [number, settled] of [

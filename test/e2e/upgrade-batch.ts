@@ -15,16 +15,22 @@ const KEY = 'sk-upgrade';
 /** Text of a file of the example, and what stands there instead. */
 export type Edit = readonly [file: 'job.yaml' | 'parley.yaml' | 'gateway.yaml', from: string, to: string];
 
-export interface UpgradeBatch {
+/** The command line of one installation, in the folder of the batch. */
+export interface Programs {
+  /** Starts the command line. */
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): RunningProgram;
+  /** Runs it to its end. */
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<ProgramEnd>;
+}
+
+export interface UpgradeBatch extends Programs {
   readonly copy: BatchCopy;
   /** From now on it answers nothing: whoever asked waits. */
   freezeGateway(): void;
   /** Answers all that waits. */
   thawGateway(): void;
-  /** Starts the command line. */
-  start(args: readonly string[], env?: Readonly<Record<string, string>>): RunningProgram;
-  /** Runs it to its end. */
-  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<ProgramEnd>;
+  /** Those of a package that is installed in this folder. */
+  installedIn(root: string): Programs;
   close(): Promise<void>;
 }
 
@@ -49,12 +55,16 @@ export async function openUpgradeBatch({
   const gateway = await startScriptedGateway(copy, KEY);
   const own = { ...gateway.env, ...env };
   const thawGateway = (): void => void process.kill(gateway.pid, 'SIGCONT');
+  const programsIn = (root: string): Programs => ({
+    start: (args, more = {}) => startProgram({ ...copy, root }, 'bin/parley.js', args, { ...own, ...more }),
+    run: (args, more = {}) => runProgram({ ...copy, root }, 'bin/parley.js', args, { ...own, ...more }),
+  });
   return {
+    ...programsIn(copy.root),
     copy,
+    installedIn: programsIn,
     freezeGateway: () => void process.kill(gateway.pid, 'SIGSTOP'),
     thawGateway,
-    start: (args, more = {}) => startProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
-    run: (args, more = {}) => runProgram(copy, 'bin/parley.js', args, { ...own, ...more }),
     async close() {
       // A frozen process ends when it goes on.
       thawGateway();

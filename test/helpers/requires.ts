@@ -14,6 +14,7 @@ import { installedComposeTools } from '../../scripts/compose-tools.js';
 import { installedGitea } from '../../scripts/gitea-tool.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
+import { lastReleaseMissing } from '../../scripts/last-release.js';
 import { installedObjectSchemas } from '../../scripts/object-schemas.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
 import { pythonPeerMissing } from './python-peers.ts';
@@ -31,6 +32,7 @@ export type Tool =
   | 'gitea'
   | 'helm'
   | 'k8s-local'
+  | 'last-release'
   | 'object-schemas'
   | 'postgres'
   | 'temporal'
@@ -50,8 +52,11 @@ export type Tool =
 /** A probe that takes longer says that the tool does not work: far longer than a machine that is busy with other tests. */
 const PROBE_TIMEOUT_MS = 120_000;
 
-/** Too long to build for every machine that tests: named when they are missing, and no failure under CI=true either. */
-const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'gitea', 'k8s-local']);
+/**
+ * Too long to build for every machine that tests, or not in a shallow clone: named when they are missing, and no failure
+ * under CI=true either.
+ */
+const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'gitea', 'k8s-local', 'last-release']);
 
 /** Tools that are looked for in more places than the search path. */
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
@@ -90,6 +95,7 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     installedKubernetes(process.env) === null
       ? 'no API server of Kubernetes was built here; "npm run k8s:local" builds one'
       : null,
+  'last-release': () => lastReleaseMissing(process.env),
   postgres: postgresMissing,
   java: javaMissing,
   litellm: () => pythonPeerMissing('litellm'),

@@ -80,15 +80,20 @@ const BANS: readonly Ban[] = [
 
 const NOT_PRODUCT = ['test', 'docs'];
 
-/** What earlier builds wrote is read by its names of then, there and nowhere else. */
-const EARLIER_NAMES = ['core/machine/earlier-names.ts', 'test/core/earlier-names.test.ts'];
+/** What older versions wrote is read by its names of then, there and nowhere else. */
+const FORMER_NAMES = [
+  'core/machine/former-names.ts',
+  'store/schema/present-names.ts',
+  'test/core/former-names.test.ts',
+  'test/store/former-names.test.ts',
+];
 
 export function bannedWords(tree: Tree): readonly Violation[] {
   return tree.filter((file) => !isTestData(file.path)).flatMap(checkFile);
 }
 
 function checkFile(file: RepoFile): readonly Violation[] {
-  const isCode = /\.tsx?$/.test(file.path) && !EARLIER_NAMES.includes(file.path);
+  const isCode = /\.tsx?$/.test(file.path) && !FORMER_NAMES.includes(file.path);
   const bans = BANS.filter(
     ({ productOnly, namesOnly = false }) =>
       (!productOnly || !NOT_PRODUCT.includes(topFolder(file.path))) && (!namesOnly || isCode),
