@@ -9,8 +9,8 @@ import type { GatewayRow } from '../../core/money/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
-/** Lists that wait to be taken: enough for the reader never to stand still, little beside the memory. */
-export const BATCHES_AHEAD_MAX = 64;
+/** Of rows that wait to be taken: most of a million, so that the reader seldom stands still while calls are read. */
+export const BYTES_AHEAD_MAX = 64 * 1024 * 1024;
 
 export interface ReaderData {
   readonly path: string;
@@ -18,7 +18,7 @@ export interface ReaderData {
 }
 
 export type ReaderSaying =
-  | { readonly said: 'rows'; readonly batch: RowBatch }
+  | { readonly said: 'rows'; readonly batch: RowBatch; readonly bytes: number }
   | { readonly said: 'end' }
   | {
       readonly said: 'error';
@@ -57,7 +57,7 @@ export async function* threadedRows(program: string, data: ReaderData): AsyncIte
       }
       if (saying.said === 'end') return;
       if (saying.said === 'error') throw errorOf(saying);
-      thread.postMessage('taken');
+      thread.postMessage(saying.bytes);
       yield unpackRows(saying.batch);
     }
   } finally {
