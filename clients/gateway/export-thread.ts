@@ -9,8 +9,8 @@ import type { GatewayRow } from '../../core/money/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
-/** Of rows that wait to be taken: most of a million, so that the reader seldom stands still while calls are read. */
-export const BYTES_AHEAD_MAX = 64 * 1024 * 1024;
+/** Of rows that wait to be taken: some 300,000, a good part of what is read meanwhile, and little beside the memory. */
+export const BYTES_AHEAD_MAX = 32 * 1024 * 1024;
 
 export interface ReaderData {
   readonly path: string;
@@ -28,7 +28,7 @@ export type ReaderSaying =
     };
 
 /** `program` is export-reader.ts, built. @throws ParleyError export_invalid, as streamExportFile */
-export async function* threadedRows(program: string, data: ReaderData): AsyncIterable<readonly GatewayRow[]> {
+export async function* threadedRows(program: string, data: ReaderData): AsyncIterable<Iterable<GatewayRow>> {
   const thread = new Worker(program, {
     workerData: data,
     execArgv: [],

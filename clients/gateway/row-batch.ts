@@ -122,12 +122,12 @@ export function bytesIn(batch: RowBatch): number {
   return buffersOf(batch).reduce((sum, { byteLength }) => sum + byteLength, characters);
 }
 
-export function unpackRows(batch: RowBatch): readonly GatewayRow[] {
+/** One by one: objects that all live at once outlast the young part of the heap, and fill the old one. */
+export function* unpackRows(batch: RowBatch): Generator<GatewayRow> {
   const { startedAt, endedAt, promptTokens, completionTokens, cost } = batch.numbers;
   const { model, sessionId, keyName, metadataSessionId, user, team } = batch.texts;
   const { text, ends } = batch.responseIds;
   const tags = batch.tags.texts.map((list) => JSON.parse(list ?? '[]') as readonly string[]);
-  const rows: GatewayRow[] = [];
   let idFrom = 0;
   for (let place = 0; place < batch.rows; place += 1) {
     const idTo = ends[place] ?? -1;
@@ -150,9 +150,8 @@ export function unpackRows(batch: RowBatch): readonly GatewayRow[] {
     if (by !== null) row.user = by;
     if (of !== null) row.team = of;
     if (batch.isUnpriced[place] === 1) row.isUnpriced = true;
-    rows.push(row);
+    yield row;
   }
-  return rows;
 }
 
 function textAt({ texts, places }: SharedTexts, place: number): string | null {
