@@ -8,7 +8,7 @@ import { streamExportFile } from './export-file.ts';
 import { BYTES_AHEAD_MAX, type ReaderData, type ReaderSaying } from './export-thread.ts';
 import { buffersOf, bytesIn, packRows } from './row-batch.ts';
 
-const { path, reading } = workerData as ReaderData;
+const { path, reading, sayings } = workerData as ReaderData;
 const port = parentPort;
 let ahead = 0;
 let goOn = (): void => undefined;
@@ -19,7 +19,8 @@ port?.on('message', (bytes: number) => {
 });
 
 function say(saying: ReaderSaying, buffers: readonly ArrayBuffer[] = []): void {
-  port?.postMessage(saying, buffers);
+  sayings.postMessage(saying, buffers);
+  port?.postMessage(null);
 }
 
 try {
@@ -35,4 +36,5 @@ try {
   const { code, message, details } = asParleyError(error);
   say({ said: 'error', code, message, details });
 }
+sayings.close();
 port?.close();

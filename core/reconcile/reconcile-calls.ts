@@ -57,9 +57,9 @@ export class CallTable {
   /** Positions in `responseIds`; NONE without one. */
   private readonly responses = int32Column();
 
-  private readonly responseIds = new TextIndex();
+  private responseIds = new TextIndex();
   /** The first call of each response id. */
-  private readonly firsts = int32Column();
+  private firsts = int32Column();
   /** Calls of responses that came more than once. */
   private readonly repeated = new Map<number, number[]>();
   private readonly byIdentity = new Map<string, number>();
@@ -93,6 +93,11 @@ export class CallTable {
   /** False: our proxy never learns an id from this gateway, and an id in a row says nothing. */
   get hasResponseIds(): boolean {
     return this.responseIds.length > 0;
+  }
+
+  /** No row will be looked for by its response id any more: the index is half of the memory of all calls. */
+  forgetResponses(): void {
+    [this.responseIds, this.firsts] = [new TextIndex(), int32Column()];
   }
 
   add(row: JoinableCall): void {

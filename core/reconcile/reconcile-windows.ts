@@ -224,13 +224,10 @@ function treeOf(lists: readonly (readonly number[])[], calls: CallTable, toleran
     low += list.length;
     return { low: low - list.length, high: low - 1 };
   });
-  const tree = new IntervalTree(
-    {
-      members,
-      froms: Float64Array.from(members, (call) => calls.startOf(call) - tolerance.windowBeforeMs),
-      tos: Float64Array.from(members, (call) => calls.endAt(call) + tolerance.windowAfterMs),
-    },
-    ranges,
-  );
-  return { tree, ranges };
+  const [froms, tos] = [new Float64Array(members.length), new Float64Array(members.length)];
+  for (const [place, call] of members.entries()) {
+    froms[place] = calls.startOf(call) - tolerance.windowBeforeMs;
+    tos[place] = calls.endAt(call) + tolerance.windowAfterMs;
+  }
+  return { tree: new IntervalTree({ members, froms, tos }, ranges), ranges };
 }

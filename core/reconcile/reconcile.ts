@@ -152,6 +152,7 @@ export class Reconciler {
   }
 
   private *settleEach(): Generator<void> {
+    this.calls.forgetResponses();
     const clocks = this.evidence.clocks();
     yield* this.joinBySession(clocks);
     yield* this.joinByTime(clocks);
