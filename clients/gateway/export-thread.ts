@@ -9,8 +9,8 @@ import type { GatewayRow } from '../../core/money/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
-/** Of rows that wait to be taken: some 300,000, a good part of what is read meanwhile, and little beside the memory. */
-export const BYTES_AHEAD_MAX = 32 * 1024 * 1024;
+/** Of rows that wait to be taken: some 200,000, enough for what is read slower than it is joined, and little beside the memory. */
+export const BYTES_AHEAD_MAX = 16 * 1024 * 1024;
 
 export interface ReaderData {
   readonly path: string;
@@ -39,7 +39,7 @@ export async function* threadedRows(
     workerData: { ...data, sayings: port2 } satisfies ReaderData,
     transferList: [port2],
     execArgv: [],
-    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
   let failure: Error | null = null;
   let wake = (): void => undefined;
