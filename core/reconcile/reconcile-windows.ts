@@ -107,9 +107,10 @@ export class CallWindows {
   }
 
   private rangesUnder(keys: readonly Key[]): readonly Range[] {
-    return keys.flatMap((key) => {
+    // As long as the keys from the begin: an array that grows has room for sixteen more, and each row keeps its own.
+    return keys.map((key) => {
       const list = this.lists.under(key.model, key.owner)?.get(key.tokens);
-      return (list === undefined ? null : this.ranges[list]) ?? [];
+      return (list === undefined ? null : this.ranges[list]) ?? EMPTY;
     });
   }
 
@@ -200,6 +201,7 @@ interface Search {
   readonly instants: readonly number[];
 }
 
+const EMPTY: Range = { low: 0, high: -1 };
 const NOWHERE: Search = { ranges: [], instants: [] };
 
 /** A call may stand in several ranges; it is dropped from each as it is met there. */
