@@ -74,13 +74,14 @@ export class TextColumn {
   push(text: string): number {
     const from = this.used;
     if (from + text.length > this.bytes.length) this.grow(from + text.length);
+    const { bytes } = this;
     for (let at = 0; at < text.length; at += 1) {
       const unit = text.charCodeAt(at);
       if (unit > BYTE_MAX) {
         this.wide.set(this.length, text);
         return this.ends.push(from);
       }
-      this.bytes[from + at] = unit;
+      bytes[from + at] = unit;
     }
     this.used = from + text.length;
     return this.ends.push(this.used);
@@ -108,8 +109,9 @@ export class TextColumn {
     // Of a text with wide characters no byte is kept.
     if (length === 0) return (this.wide.get(place) ?? '') === text;
     if (length !== text.length) return false;
+    const { bytes } = this;
     for (let at = 0; at < text.length; at += 1) {
-      if (this.bytes[from + at] !== text.charCodeAt(at)) return false;
+      if (bytes[from + at] !== text.charCodeAt(at)) return false;
     }
     return true;
   }

@@ -33,11 +33,11 @@ export async function readBill(world: World, interval: Interval): Promise<Bill> 
   return { readAt, rows: await world.gatewayExport.rows(interval) };
 }
 
-/** In lists, one after the other: a saved export may be longer than the memory. @throws ParleyError export_unavailable, export_invalid */
+/** In groups, one after the other, each to be gone through once: a saved export may be longer than the memory. @throws ParleyError export_unavailable, export_invalid */
 export async function* billedRows(
   world: World,
   { source, interval, bill, conversationIds, reading }: RowsQuestion,
-): AsyncIterable<readonly GatewayRow[]> {
+): AsyncIterable<Iterable<GatewayRow>> {
   switch (source.from) {
     case 'gateway':
       yield (bill ?? (await readBill(world, interval))).rows;

@@ -40,16 +40,22 @@ async function write(
 const CHUNK_BYTES = 256 * 1024;
 /** In UTF-8, of one unit of a text at the most. */
 const BYTES_PER_UNIT = 3;
+/** Lines that become bytes together: to encode each by itself takes longer than to make it. */
+const PENDING_UNITS = 8 * 1024;
 
 /**
  * The file in pieces, since a million rows are more than one text can hold: one row a line, easy to search, and after
- * them what is said of all. Lines become bytes at once: texts that wait to be joined live long enough to fill the heap.
+ * them what is said of all. Few lines wait to become bytes: many would live long enough to fill the heap.
  */
 export class RecordLines {
   private readonly full: Uint8Array[] = [];
   private open = Buffer.allocUnsafe(CHUNK_BYTES);
   private used = 0;
+  private pending = '';
   private isFirst = true;
+  /** As the row before had it, and as JSON: most rows of a bill name few models. */
+  private model = '';
+  private quotedModel = '""';
 
   constructor() {
     this.write('{\n  "rows": [');
@@ -57,7 +63,8 @@ export class RecordLines {
 
   add(verdict: RowVerdict, { responseId, startedAt, model }: GatewayRow): void {
     const id = responseId === null ? 'null' : quoted(responseId);
-    const found = `"responseId":${id},"startedAt":${startedAt},"model":${quoted(model)}`;
+    if (model !== this.model) [this.model, this.quotedModel] = [model, quoted(model)];
+    const found = `"responseId":${id},"startedAt":${startedAt},"model":${this.quotedModel}`;
     this.write(`${this.isFirst ? '' : ','}\n    ${membersOf(verdict)},${found}}`);
     this.isFirst = false;
   }
@@ -66,6 +73,7 @@ export class RecordLines {
   end(head: ReconciliationHead): void {
     const rest = JSON.stringify(head, null, 2).slice(1);
     this.write(`${this.isFirst ? '' : '\n  '}],${rest}\n`);
+    this.encode();
     this.close();
   }
 
@@ -75,6 +83,13 @@ export class RecordLines {
   }
 
   private write(text: string): void {
+    this.pending += text;
+    if (this.pending.length >= PENDING_UNITS) this.encode();
+  }
+
+  private encode(): void {
+    const text = this.pending;
+    this.pending = '';
     const most = text.length * BYTES_PER_UNIT;
     if (this.used + most > this.open.byteLength) this.close();
     if (most > this.open.byteLength) this.full.push(Buffer.from(text));

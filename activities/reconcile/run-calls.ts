@@ -2,6 +2,7 @@
  * Every call that our proxy recorded while a run went on, whoever made it.
  * Owns the interval and the paging; calls of others are needed too, because they explain rows that are not ours.
  */
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { RunId } from '../../core/ids.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
 import { lossWithin, type SpendLoss } from '../../core/money/spend-loss.ts';
@@ -46,6 +47,8 @@ async function* pages<Call extends JoinableCall>(
       ...(after == null ? {} : { after }),
     });
     yield page;
+    // SQLite answers within the same turn: without an end of it no thread begins, and nobody else is served.
+    await endOfTurn();
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) return;
     after = { startedAt: last.startedAt, callId: last.callId };

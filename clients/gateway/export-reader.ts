@@ -5,32 +5,36 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { asParleyError } from '../../core/parley-error.ts';
 import { streamExportFile } from './export-file.ts';
-import { BATCHES_AHEAD_MAX, type ReaderData, type ReaderSaying } from './export-thread.ts';
-import { packRows } from './row-batch.ts';
+import { BYTES_AHEAD_MAX, type ReaderData, type ReaderSaying } from './export-thread.ts';
+import { buffersOf, bytesIn, packRows } from './row-batch.ts';
 
-const { path, reading } = workerData as ReaderData;
+const { path, reading, sayings } = workerData as ReaderData;
 const port = parentPort;
-let places = BATCHES_AHEAD_MAX;
+let ahead = 0;
 let goOn = (): void => undefined;
-// Each message is a batch that was taken.
-port?.on('message', () => {
-  places += 1;
+// Each message says how many bytes were taken.
+port?.on('message', (bytes: number) => {
+  ahead -= bytes;
   goOn();
 });
 
-function say(saying: ReaderSaying): void {
-  port?.postMessage(saying);
+function say(saying: ReaderSaying, buffers: readonly ArrayBuffer[] = []): void {
+  sayings.postMessage(saying, buffers);
+  port?.postMessage(null);
 }
 
 try {
   for await (const list of streamExportFile(path, reading)) {
-    if (places === 0) await new Promise<void>((resolve) => (goOn = resolve));
-    places -= 1;
-    say({ said: 'rows', batch: packRows(list) });
+    while (ahead >= BYTES_AHEAD_MAX) await new Promise<void>((resolve) => (goOn = resolve));
+    const batch = packRows(list);
+    const bytes = bytesIn(batch);
+    ahead += bytes;
+    say({ said: 'rows', batch, bytes }, buffersOf(batch));
   }
   say({ said: 'end' });
 } catch (error) {
   const { code, message, details } = asParleyError(error);
   say({ said: 'error', code, message, details });
 }
+sayings.close();
 port?.close();

@@ -2,23 +2,25 @@
  * Reading a long export on a thread of its own: half of reconciliation is reading the rows, and the other half is not.
  * Owns the thread, from the first row that is asked for until the last was given or nobody wants more.
  */
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { GatewayRow } from '../../core/money/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
-/** Lists that wait to be taken: enough for the reader never to stand still, little beside the memory. */
-export const BATCHES_AHEAD_MAX = 64;
+/** Of rows that wait to be taken: some 200,000, enough for what is read slower than it is joined, and little beside the memory. */
+export const BYTES_AHEAD_MAX = 16 * 1024 * 1024;
 
 export interface ReaderData {
   readonly path: string;
   readonly reading: ExportReading;
+  /** Where it says what it has; each time it also sends a message of nothing, which wakes whoever waits for it. */
+  readonly sayings: MessagePort;
 }
 
 export type ReaderSaying =
-  | { readonly said: 'rows'; readonly batch: RowBatch }
+  | { readonly said: 'rows'; readonly batch: RowBatch; readonly bytes: number }
   | { readonly said: 'end' }
   | {
       readonly said: 'error';
@@ -28,19 +30,20 @@ export type ReaderSaying =
     };
 
 /** `program` is export-reader.ts, built. @throws ParleyError export_invalid, as streamExportFile */
-export async function* threadedRows(program: string, data: ReaderData): AsyncIterable<readonly GatewayRow[]> {
+export async function* threadedRows(
+  program: string,
+  data: Omit<ReaderData, 'sayings'>,
+): AsyncIterable<Iterable<GatewayRow>> {
+  const { port1, port2 } = new MessageChannel();
   const thread = new Worker(program, {
-    workerData: data,
+    workerData: { ...data, sayings: port2 } satisfies ReaderData,
+    transferList: [port2],
     execArgv: [],
-    resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  const said: ReaderSaying[] = [];
   let failure: Error | null = null;
   let wake = (): void => undefined;
-  thread.on('message', (saying: ReaderSaying) => {
-    said.push(saying);
-    wake();
-  });
+  thread.on('message', () => wake());
   const fail = (error: Error): void => {
     failure ??= error;
     wake();
@@ -49,18 +52,21 @@ export async function* threadedRows(program: string, data: ReaderData): AsyncIte
   thread.on('exit', () => fail(new Error('Cannot read the export: its thread has ended')));
   try {
     for (;;) {
-      const saying = said.shift();
-      if (saying === undefined) {
+      // Taken when it is wanted: what comes by itself grows old in the heap while it waits, and fills it.
+      const said = receiveMessageOnPort(port1) as { readonly message: ReaderSaying } | undefined;
+      if (said === undefined) {
         if (failure !== null) throw failure as Error;
         await new Promise<void>((resolve) => (wake = resolve));
         continue;
       }
+      const saying = said.message;
       if (saying.said === 'end') return;
       if (saying.said === 'error') throw errorOf(saying);
-      thread.postMessage('taken');
+      thread.postMessage(saying.bytes);
       yield unpackRows(saying.batch);
     }
   } finally {
+    port1.close();
     await thread.terminate();
   }
 }

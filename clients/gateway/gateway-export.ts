@@ -43,7 +43,7 @@ async function* fileRows(
   path: string,
   reading: ExportReading = {},
   reader: string | null,
-): AsyncIterable<readonly GatewayRow[]> {
+): AsyncIterable<Iterable<GatewayRow>> {
   const isLong = !/\.json$/i.test(path) && (await bytesOf(path)) >= THREAD_BYTES_MIN;
   if (reader !== null && isLong) yield* threadedRows(reader, { path, reading });
   else yield* streamExportFile(path, reading);

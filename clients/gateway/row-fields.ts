@@ -53,6 +53,9 @@ export class FieldReader {
   private readonly names: Readonly<Record<Field, readonly string[]>>;
   private readonly reading: ExportReading;
   private readonly places: ReadonlyMap<string, readonly Place[]>;
+  /** The columns of the row that was asked about last, and where their values belong: most rows have the same. */
+  private columns: readonly string[] = [];
+  private columnPlaces: readonly (readonly Place[])[] = [];
   /** The row that was asked about last, and what it has. */
   private row: RawRow | null = null;
   private readonly values = emptyValues();
@@ -82,15 +85,25 @@ export class FieldReader {
       const kept = this.values[field];
       [kept.rank, kept.value] = [Infinity, null];
     }
-    for (const name of Object.keys(row)) {
-      const value = row[name];
+    this.readColumns(Object.keys(row));
+    let column = 0;
+    for (const value of Object.values(row)) {
+      const places = this.columnPlaces[column] ?? NO_PLACES;
+      column += 1;
       if (value === undefined || value === null || value === '') continue;
-      for (const { field, rank } of this.places.get(name) ?? NO_PLACES) {
+      for (const { field, rank } of places) {
         const kept = this.values[field];
         if (rank < kept.rank) [kept.rank, kept.value] = [rank, value];
       }
     }
     this.row = row;
+  }
+
+  private readColumns(names: readonly string[]): void {
+    const { columns } = this;
+    if (names.length === columns.length && names.every((name, at) => name === columns[at])) return;
+    this.columns = names;
+    this.columnPlaces = names.map((name) => this.places.get(name) ?? NO_PLACES);
   }
 
   text(row: RawRow, field: Field): string | null {

@@ -38,8 +38,8 @@ export interface ExactCall {
 interface Caller {
   user: string | null;
   team: string | null;
-  /** By model name. */
-  readonly tokens: Map<string, number>;
+  /** By the place of a model's name. */
+  readonly tokens: Map<number, number>;
   lastEnd: number;
 }
 
@@ -57,9 +57,9 @@ export class CallTable {
   /** Positions in `responseIds`; NONE without one. */
   private readonly responses = int32Column();
 
-  private readonly responseIds = new TextIndex();
+  private responseIds = new TextIndex();
   /** The first call of each response id. */
-  private readonly firsts = int32Column();
+  private firsts = int32Column();
   /** Calls of responses that came more than once. */
   private readonly repeated = new Map<number, number[]>();
   private readonly byIdentity = new Map<string, number>();
@@ -95,9 +95,17 @@ export class CallTable {
     return this.responseIds.length > 0;
   }
 
+  /** No row will be looked for by its response id any more: the index is half of the memory of all calls. */
+  forgetResponses(): void {
+    [this.responseIds, this.firsts] = [new TextIndex(), int32Column()];
+  }
+
   add(row: JoinableCall): void {
     const owner = this.ownerOf(row.sessionId) ?? NOBODY;
-    if (owner !== NOBODY) this.learn(owner, row);
+    const last = this.length - 1;
+    const name = this.modelPlace(row.modelName, this.names.at(last));
+    const upstream = this.modelPlace(row.upstreamModel, this.upstreams.at(last));
+    if (owner !== NOBODY) this.learn(owner, row, name === upstream ? [name] : [name, upstream]);
     else if (row.sessionId !== null) this.otherSessions.add(normalUuid(row.sessionId));
     const call = this.begins.push(row.startedAt);
     this.ends.push(endOf(row));
@@ -107,8 +115,8 @@ export class CallTable {
     const isWhole = row.state === 'succeeded' && row.promptTokens !== null && row.completionTokens !== null;
     this.prompts.push(isWhole ? (row.promptTokens ?? UNKNOWN) : UNKNOWN);
     this.completions.push(isWhole ? (row.completionTokens ?? UNKNOWN) : UNKNOWN);
-    this.names.push(this.modelPlace(row.modelName));
-    this.upstreams.push(this.modelPlace(row.upstreamModel));
+    this.names.push(name);
+    this.upstreams.push(upstream);
     this.ids.push(row.callId);
     this.responses.push(row.responseId === null ? NONE : this.addResponse(row.responseId, call));
   }
@@ -125,7 +133,9 @@ export class CallTable {
     return place;
   }
 
-  private modelPlace(name: string): number {
+  /** `likely` is that of the call before: most texts are compared with it and never looked for. */
+  private modelPlace(name: string, likely: number): number {
+    if (this.models[likely] === name) return likely;
     const known = this.modelPlaces.get(name);
     if (known !== undefined) return known;
     const place = this.models.push(name) - 1;
@@ -133,15 +143,11 @@ export class CallTable {
     return place;
   }
 
-  private learn(owner: number, row: JoinableCall): void {
+  private learn(owner: number, row: JoinableCall, models: readonly number[]): void {
     const caller = this.callers[owner];
     if (caller === undefined) return;
     const tokens = (row.promptTokens ?? 0) + (row.completionTokens ?? 0);
-    const byModel = caller.tokens;
-    byModel.set(row.modelName, (byModel.get(row.modelName) ?? 0) + tokens);
-    if (row.upstreamModel !== row.modelName) {
-      byModel.set(row.upstreamModel, (byModel.get(row.upstreamModel) ?? 0) + tokens);
-    }
+    for (const model of models) caller.tokens.set(model, (caller.tokens.get(model) ?? 0) + tokens);
     caller.user ??= row.user;
     caller.team ??= row.team ?? null;
     caller.lastEnd = Math.max(endOf(row), caller.lastEnd);
@@ -221,7 +227,7 @@ export class CallTable {
 
   /** Tokens that our proxy counted for a conversation under a model's name. */
   tokensOf(owner: number, model: string): number {
-    return this.callers[owner]?.tokens.get(model) ?? 0;
+    return this.callers[owner]?.tokens.get(this.modelPlaces.get(model) ?? NONE) ?? 0;
   }
 
   /** Who caused the calls of a conversation; null when our proxy was not told. */

@@ -25,11 +25,13 @@ const UNKNOWN: Clocks = { medianMs: null, differencesMs: [], hasLate: false };
 
 export class PairEvidence {
   private readonly differences = float64Column();
+  private known: Clocks | null = null;
   private compared = 0;
   private disagreed = 0;
 
   addDifference(differenceMs: number): void {
     this.differences.push(differenceMs);
+    this.known = null;
   }
 
   addTokens(isSame: boolean): void {
@@ -43,6 +45,10 @@ export class PairEvidence {
   }
 
   clocks(): Clocks {
+    return (this.known ??= this.estimate());
+  }
+
+  private estimate(): Clocks {
     if (this.differences.length === 0) return UNKNOWN;
     const sorted = this.differences.all().sort();
     const medianMs = sorted[(sorted.length - 1) >> 1] ?? 0;

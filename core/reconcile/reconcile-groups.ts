@@ -43,6 +43,8 @@ export class Groups {
   private readonly users = new GroupList();
   private readonly teams = new GroupList();
   private readonly tags: readonly { readonly key: string; readonly list: GroupList }[];
+  /** By conversation, once it has a row or call: where its tags belong never changes. */
+  private readonly tagged: (readonly Counting[] | undefined)[] = [];
 
   constructor(conversations: readonly ReconcileConversation[]) {
     this.conversations = conversations;
@@ -54,25 +56,33 @@ export class Groups {
   }
 
   addRow(place: Place, verdict: RowVerdict, isUnpriced: boolean): void {
-    this.count(place, (group) => {
+    const { kind, cost } = verdict;
+    for (const group of this.groupsOf(place)) {
       group.rows += 1;
       if (isUnpriced) group.unpriced += 1;
-      group[verdict.kind].add(verdict.cost);
-    });
+      group[kind].add(cost);
+    }
   }
 
   addUnbilled(place: Place): void {
-    this.count(place, (group) => {
-      group.unbilledCalls += 1;
-    });
+    for (const group of this.groupsOf(place)) group.unbilledCalls += 1;
   }
 
-  private count({ model, user, team, owner }: Place, add: (group: Counting) => void): void {
-    add(this.models.of(model));
-    add(this.users.of(user));
-    add(this.teams.of(team));
-    const own = owner === null ? undefined : this.conversations[owner]?.tags;
-    for (const { key, list } of this.tags) add(list.of(own?.[key] ?? null));
+  private groupsOf({ model, user, team, owner }: Place): readonly Counting[] {
+    return [
+      this.models.of(model),
+      this.users.of(user),
+      this.teams.of(team),
+      ...(owner === null ? this.tagGroups({}) : this.tagGroupsOf(owner)),
+    ];
+  }
+
+  private tagGroupsOf(owner: number): readonly Counting[] {
+    return (this.tagged[owner] ??= this.tagGroups(this.conversations[owner]?.tags ?? {}));
+  }
+
+  private tagGroups(own: ReconcileConversation['tags']): readonly Counting[] {
+    return this.tags.map(({ key, list }) => list.of(own[key] ?? null));
   }
 
   breakdown(): ReconcileBreakdown {

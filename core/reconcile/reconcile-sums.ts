@@ -30,6 +30,8 @@ interface Counting extends Pick<ConversationTotal, 'conversationId' | 'key'> {
 
 export class RunningTotals {
   private readonly perConversation: ReadonlyMap<string, Counting>;
+  /** The same by their position: to look for an id takes longer than all else that is done for a row. */
+  private readonly byOwner: readonly (Counting | undefined)[];
   private readonly sums = {
     assigned: new ExactSum(),
     ambiguous: new ExactSum(),
@@ -46,9 +48,11 @@ export class RunningTotals {
         { conversationId, key, rows: 0, assigned: new ExactSum(), estimated: new ExactSum() },
       ]),
     );
+    this.byOwner = conversations.map(({ conversationId }) => this.perConversation.get(conversationId));
   }
 
-  add(verdict: RowVerdict, isUnpriced: boolean): void {
+  /** `owner` is the position of the conversation that the row is assigned to; null when it is not. */
+  add(verdict: RowVerdict, owner: number | null, isUnpriced: boolean): void {
     this.sums[verdict.kind].add(verdict.cost);
     this.by[verdict.kind === 'assigned' ? verdict.by : verdict.kind] += 1;
     this.marks.rows += 1;
@@ -56,19 +60,20 @@ export class RunningTotals {
     if (verdict.kind === 'assigned' && verdict.isLate) this.marks.late += 1;
     if (verdict.kind === 'unassigned' && verdict.why === 'foreign') this.marks.foreign += 1;
     if (isUnpriced) this.marks.unpriced += 1;
-    for (const share of sharesOf(verdict)) this.addShare(share, verdict.kind === 'assigned');
+    const own = owner === null ? undefined : this.byOwner[owner];
+    if (own !== undefined) {
+      own.rows += 1;
+      own.assigned.add(verdict.cost);
+    }
+    if (verdict.kind === 'ambiguous') for (const share of verdict.estimated) this.addShare(share);
   }
 
-  private addShare(share: EstimatedShare, isAssigned: boolean): void {
-    const total = this.perConversation.get(share.conversationId);
+  private addShare({ conversationId, cost }: EstimatedShare): void {
+    const total = this.perConversation.get(conversationId);
     if (total === undefined) return;
     total.rows += 1;
-    if (isAssigned) {
-      total.assigned.add(share.cost);
-    } else {
-      total.estimated.add(share.cost);
-      this.estimated.add(share.cost);
-    }
+    total.estimated.add(cost);
+    this.estimated.add(cost);
   }
 
   totals(): Totals {
@@ -100,16 +105,5 @@ export class RunningTotals {
         conversationsWithoutRows: conversations.filter(({ rows }) => rows === 0).length,
       },
     };
-  }
-}
-
-function sharesOf(verdict: RowVerdict): readonly EstimatedShare[] {
-  switch (verdict.kind) {
-    case 'assigned':
-      return [verdict];
-    case 'ambiguous':
-      return verdict.estimated;
-    case 'unassigned':
-      return [];
   }
 }

@@ -2,6 +2,7 @@
  * Which calls a row could bill by its model, its time and, where both sides count alike, its tokens.
  * Owns a static interval index; must not decide what becomes of a row.
  */
+import { int32Column } from '../columns.ts';
 import { IntervalTree, type Range } from '../interval-tree.ts';
 import type { CallTable } from './reconcile-calls.ts';
 import { tokensKey } from './reconcile-contraries.ts';
@@ -62,7 +63,7 @@ export class CallWindows {
       for (const key of this.keysOfRow(row)) this.lists.open(key);
     }
     for (const call of members) this.addCall(call, named);
-    const { tree, ranges } = treeOf(this.lists.all, calls, options.tolerance);
+    const { tree, ranges } = treeOf(this.lists, calls, options.tolerance);
     [this.tree, this.ranges] = [tree, ranges];
   }
 
@@ -81,8 +82,8 @@ export class CallWindows {
   private addUnder(call: number, { model, owner, tokens }: Key): void {
     const byTokens = this.lists.under(model, owner);
     if (byTokens === undefined) return;
-    this.lists.at(byTokens.get(ALL))?.push(call);
-    this.lists.at(byTokens.get(tokens))?.push(call);
+    this.lists.add(byTokens.get(ALL), call);
+    this.lists.add(byTokens.get(tokens), call);
   }
 
   private keysOfRow(row: WindowRow): readonly Key[] {
@@ -106,9 +107,10 @@ export class CallWindows {
   }
 
   private rangesUnder(keys: readonly Key[]): readonly Range[] {
-    return keys.flatMap((key) => {
+    // As long as the keys from the begin: an array that grows has room for sixteen more, and each row keeps its own.
+    return keys.map((key) => {
       const list = this.lists.under(key.model, key.owner)?.get(key.tokens);
-      return (list === undefined ? null : this.ranges[list]) ?? [];
+      return (list === undefined ? null : this.ranges[list]) ?? EMPTY;
     });
   }
 
@@ -147,9 +149,15 @@ export class CallWindows {
   }
 }
 
-/** Lists by three numbers, without a text or an object for each question. */
+/** Before the first entry of a list. */
+const NOTHING = -1;
+
+/** Lists by three numbers, without a text or an object for each question; there may be as many as rows. */
 class KeyedLists {
-  readonly all: number[][] = [];
+  /** The last entry of each list, and of each entry its call and the entry before it. */
+  private readonly lasts = int32Column();
+  private readonly entries = int32Column();
+  private readonly befores = int32Column();
   private readonly byModel = new Map<number, Map<number, Map<number, number>>>();
 
   open({ model, owner, tokens }: Key): void {
@@ -157,15 +165,33 @@ class KeyedLists {
     this.byModel.set(model, byOwner);
     const byTokens = byOwner.get(owner) ?? new Map<number, number>();
     byOwner.set(owner, byTokens);
-    if (!byTokens.has(tokens)) byTokens.set(tokens, this.all.push([]) - 1);
+    if (!byTokens.has(tokens)) byTokens.set(tokens, this.lasts.push(NOTHING));
   }
 
   under(model: number, owner: number): ReadonlyMap<number, number> | undefined {
     return this.byModel.get(model)?.get(owner);
   }
 
-  at(place: number | undefined): number[] | undefined {
-    return place === undefined ? undefined : this.all[place];
+  add(list: number | undefined, call: number): void {
+    if (list === undefined) return;
+    this.befores.push(this.lasts.at(list));
+    this.lasts.set(list, this.entries.push(call));
+  }
+
+  /** How many entries all lists have. */
+  get size(): number {
+    return this.entries.length;
+  }
+
+  /** The calls of each list, the last one first. */
+  *all(): Generator<number[]> {
+    for (let list = 0; list < this.lasts.length; list += 1) {
+      const calls: number[] = [];
+      for (let entry = this.lasts.at(list); entry !== NOTHING; entry = this.befores.at(entry)) {
+        calls.push(this.entries.at(entry));
+      }
+      yield calls;
+    }
   }
 }
 
@@ -175,6 +201,7 @@ interface Search {
   readonly instants: readonly number[];
 }
 
+const EMPTY: Range = { low: 0, high: -1 };
 const NOWHERE: Search = { ranges: [], instants: [] };
 
 /** A call may stand in several ranges; it is dropped from each as it is met there. */
@@ -213,24 +240,20 @@ function treeChoices(tree: IntervalTree, searches: readonly Search[]): Choices {
 }
 
 /** One list behind the other, each in the order of its windows. */
-function treeOf(lists: readonly (readonly number[])[], calls: CallTable, tolerance: Tolerance) {
-  const members = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
+function treeOf(lists: KeyedLists, calls: CallTable, tolerance: Tolerance) {
+  const members = new Uint32Array(lists.size);
+  const ranges: Range[] = [];
   let low = 0;
-  const ranges = lists.map((list): Range => {
-    members.set(
-      [...list].sort((a, b) => calls.startOf(a) - calls.startOf(b) || a - b),
-      low,
-    );
+  for (const list of lists.all()) {
+    list.sort((a, b) => calls.startOf(a) - calls.startOf(b) || a - b);
+    members.set(list, low);
+    ranges.push({ low, high: low + list.length - 1 });
     low += list.length;
-    return { low: low - list.length, high: low - 1 };
-  });
-  const tree = new IntervalTree(
-    {
-      members,
-      froms: Float64Array.from(members, (call) => calls.startOf(call) - tolerance.windowBeforeMs),
-      tos: Float64Array.from(members, (call) => calls.endAt(call) + tolerance.windowAfterMs),
-    },
-    ranges,
-  );
-  return { tree, ranges };
+  }
+  const [froms, tos] = [new Float64Array(members.length), new Float64Array(members.length)];
+  for (const [place, call] of members.entries()) {
+    froms[place] = calls.startOf(call) - tolerance.windowBeforeMs;
+    tos[place] = calls.endAt(call) + tolerance.windowAfterMs;
+  }
+  return { tree: new IntervalTree({ members, froms, tos }, ranges), ranges };
 }

@@ -107,7 +107,8 @@ export class Reconciler {
         this.evidence.addTokens(told[0] === counted[0] && told[1] === counted[1]);
       }
     }
-    const owners = all.filter((owner) => owner !== NOBODY);
+    // Nearly every response is of one call, and its row needs no list of its own.
+    const owners = all.includes(NOBODY) ? all.filter((owner) => owner !== NOBODY) : all;
     const others = owners.length > 0 && owners.length < all.length;
     const doubt = others ? 'other_callers' : owners.length > 1 ? 'several' : null;
     const why = 'other_caller';
@@ -151,6 +152,7 @@ export class Reconciler {
   }
 
   private *settleEach(): Generator<void> {
+    this.calls.forgetResponses();
     const clocks = this.evidence.clocks();
     yield* this.joinBySession(clocks);
     yield* this.joinByTime(clocks);
@@ -227,7 +229,7 @@ export class Reconciler {
     const user = (owner === null ? null : this.calls.userOf(owner)) ?? row.user ?? null;
     const team = (owner === null ? null : this.calls.teamOf(owner)) ?? row.team ?? null;
     if (verdict.isDuplicate) this.contraries.addOther();
-    this.totals.add(verdict, isUnpriced);
+    this.totals.add(verdict, owner, isUnpriced);
     this.groups.addRow({ model: this.judge.knownName(row.model), user, team, owner }, verdict, isUnpriced);
     this.onVerdict(verdict, row, found.index);
   }
