@@ -53,6 +53,7 @@ const pagesOf = (id: string): readonly (readonly [address: string, seen: string]
   ['runs', PAST.first],
   ['start-run', 'Conversations'],
   [`runs/${PAST.second}`, 'History of the job'],
+  [`runs/${PAST.second}/report`, 'To the nano-dollar'],
   [`runs/${PAST.second}/beside/${PAST.first}`, 'Worse'],
   [`jobs/${PAST.job}`, 'Flaky'],
   ['settings/application', 'Git'],
