@@ -59,6 +59,7 @@ export async function gatherReport(
     lastSteps: run.phase === 'closing' || run.phase === 'finished' ? await readLastSteps(world, runId) : [],
     reconciliation,
     exactSkewsMs: exactSkews(reconciliation, calls),
+    consoleUrl: world.deployment?.consoleUrl ?? null,
     writtenAt: world.clock.now(),
   };
 }

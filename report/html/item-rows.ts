@@ -42,7 +42,7 @@ export function itemTable(data: ReportData): string {
     '<div class="wide card" tabindex="0">',
     `<table id="items" class="items${paper}">`,
     `<thead><tr>${heads.join('')}</tr></thead>`,
-    ...shown.map((item, index) => itemBody(item, { run: data.run.runId, index, billed })),
+    ...shown.map((item, index) => itemBody(item, { consoleUrl: data.consoleUrl, index, billed })),
     '</table>',
     '</div>',
     ...(rest === 0
@@ -53,12 +53,12 @@ export function itemTable(data: ReportData): string {
 }
 
 interface Placed {
-  readonly run: string;
+  readonly consoleUrl: string | null;
   readonly index: number;
   readonly billed: Billed | null;
 }
 
-function itemBody(item: ReportItem, { index, billed }: Placed): string {
+function itemBody(item: ReportItem, { consoleUrl, index, billed }: Placed): string {
   const { key, row, spend } = item;
   const tokens = spend.promptTokens + spend.completionTokens;
   const took = workMs(row);
@@ -76,7 +76,7 @@ function itemBody(item: ReportItem, { index, billed }: Placed): string {
   const columns = TITLES.length + (billed === null ? 0 : 1);
   return [
     `<tbody id="c${index + 1}"><tr class="row">${cells.join('')}</tr>`,
-    `<tr class="opened"><td colspan="${columns}">${itemWork(item)}</td></tr></tbody>`,
+    `<tr class="opened"><td colspan="${columns}">${itemWork(item, consoleUrl)}</td></tr></tbody>`,
   ].join('');
 }
 

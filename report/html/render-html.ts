@@ -39,11 +39,14 @@ export function renderHtml(data: ReportData): string {
 }
 
 function head(data: ReportData): string {
-  const { run, description } = data;
+  const { run, description, consoleUrl } = data;
+  const id = `<code>${escapeText(run.runId)}</code>`;
+  const page = `${consoleUrl ?? ''}/runs/${encodeURIComponent(run.runId)}/report`;
+  const named = consoleUrl === null ? id : `<a href="${escapeText(page)}">${id}</a>`;
   return [
     '<header class="head">',
     `<h1>${escapeText(run.name)}</h1>`,
-    `<p class="quiet">Run <code>${escapeText(run.runId)}</code></p>`,
+    `<p class="quiet">Run ${named}</p>`,
     ...(description === null ? [] : [`<p>${escapeText(description)}</p>`]),
     ...reportVerdicts(data).map(notice),
     '</header>',

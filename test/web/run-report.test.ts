@@ -40,7 +40,7 @@ describeWith('chromium', 'the report of a run in the console', () => {
         await work.getByRole('heading', { name: part, exact: true }).waitFor();
       await work.getByText('two tests <b>fail</b>').waitFor();
 
-      const chart = page.getByRole('img', { name: /^Outcomes: / });
+      const chart = page.getByRole('img', { name: /^Outcomes and failure classes: / });
       expect(await chart.locator('rect').count()).toBeGreaterThan(1);
       await page.getByRole('link', { name: 'Footnote 1: to the nano-dollar' }).click();
       const footnote = page.getByRole('region', { name: 'To the nano-dollar' });
