@@ -10,7 +10,13 @@ import type { ReportData } from './report-data.ts';
 import { scoreSection } from './score-section.ts';
 import { sumSection } from './sum-section.ts';
 import { wholeSection } from './whole-section.ts';
-import { evidenceSection, factSection, itemSection, outcomeSection, summarySection } from './work-sections.ts';
+import {
+  evidenceSection,
+  factSection,
+  itemSection,
+  outcomeSection,
+  summarySection,
+} from './work-sections.ts';
 
 export function reportDocument(data: ReportData): ReportDocument {
   const sections: readonly (Section | null)[] = [

@@ -76,7 +76,9 @@ const evidenceSchema = z
   .object({
     key: z.string(),
     prompt: z.string().nullable().meta({ description: 'Null when the plan has the item no more.' }),
-    answer: cutText.meta({ description: 'What the agent said last; null when it said nothing that is kept.' }),
+    answer: cutText.meta({
+      description: 'What the agent said last; null when it said nothing that is kept.',
+    }),
     check_command: z.string().nullable(),
     check_output: cutText.meta({ description: 'Its first line says how it ended; null when none ran.' }),
     patch: cutText.meta({

@@ -125,7 +125,13 @@ function timeTicks(lengthMs: number): readonly Shape[] {
   return Array.from({ length: TIME_TICKS + 1 }, (_, index): Shape => {
     const x = seen(LEVELS_LEFT + (index / TIME_TICKS) * (WIDTH - LEVELS_LEFT - 10));
     const anchor = index === 0 ? 'start' : index === TIME_TICKS ? 'end' : 'middle';
-    return { kind: 'words', x, y: LEVELS_HEIGHT + 14, anchor, text: duration((lengthMs * index) / TIME_TICKS) };
+    return {
+      kind: 'words',
+      x,
+      y: LEVELS_HEIGHT + 14,
+      anchor,
+      text: duration((lengthMs * index) / TIME_TICKS),
+    };
   });
 }
 

@@ -47,7 +47,10 @@ function facts(item: ReportItem, consoleUrl: string | null): string {
     ['missing', listed(findings.map((one) => cut(findingWords(one), REASON_CHARACTERS_MAX)))],
     ['branch', delivery === null ? null : escapeText(delivery.branch)],
     ['pull request', delivery?.pullRequest == null ? null : escapeText(delivery.pullRequest)],
-    ['conversation', row?.conversationId == null ? null : conversation(row.conversationId, files, consoleUrl)],
+    [
+      'conversation',
+      row?.conversationId == null ? null : conversation(row.conversationId, files, consoleUrl),
+    ],
     ['sandbox', row?.sandboxId == null ? null : `<code>${escapeText(row.sandboxId)}</code>`],
     ['files', files.length === 0 ? null : files.map(link).join(', ')],
   ];

@@ -67,7 +67,13 @@ it('is there for a run without a conversation, and for one of five thousand', as
     await service.store.records.project([
       runRow({ runId: id, userId: userId('ada'), planHash: plan.hash, total: count, createdAt: 1_000 }),
       ...items.map(({ key }) =>
-        runItemRow(key, { runId: id, phase: 'ended', outcome: 'failed', detail: 'lost', conversationId: null }),
+        runItemRow(key, {
+          runId: id,
+          phase: 'ended',
+          outcome: 'failed',
+          detail: 'lost',
+          conversationId: null,
+        }),
       ),
     ]);
     const { status, body, text } = await reportOf(service, id);

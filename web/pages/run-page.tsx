@@ -67,11 +67,7 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
           {run.reason === null ? null : <Notice tone="wait">{reasonText(run)}</Notice>}
           {run.trouble === null ? null : <Notice tone="bad">{troubleText(run.trouble)}</Notice>}
           <RunSums run={run} />
-          <ItemsSection
-            run={run}
-            above={(items) => <Timeline run={run} items={items} />}
-            onChange={again}
-          />
+          <ItemsSection run={run} above={(items) => <Timeline run={run} items={items} />} onChange={again} />
           <RunEvents events={value.events} />
         </>
       )}

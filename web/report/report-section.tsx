@@ -55,8 +55,8 @@ function Figures({
   readonly block: Extract<ReportBlock, { readonly kind: 'table' }>;
   readonly label: string;
 }): ReactElement {
-  const heads = columns.map(
-    ({ title, side }): Column => (side === 'right' ? { name: title, holds: 'figures' } : title),
+  const heads = columns.map(({ title, side }): Column =>
+    side === 'right' ? { name: title, holds: 'figures' } : title,
   );
   return (
     <Scroll label={label}>
