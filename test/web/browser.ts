@@ -21,7 +21,8 @@ export interface Watched {
 
 export const WIDE = { width: 1360, height: 900 } as const;
 export const NARROW = { width: 420, height: 860 } as const;
-const PATIENCE_MS = 180_000;
+/** A page that is not there by then will not come; machines of CI are slow. */
+export const PATIENCE_MS = 60_000;
 
 /** `url` without its last slash; whatever is not below it is outside. */
 export async function openBrowser(
@@ -43,17 +44,22 @@ export async function openBrowser(
     seen.outside.push(address);
     return route.abort();
   });
-  page.on('pageerror', (error) => void seen.errors.push(error.message));
-  page.on('console', (message) => {
-    const text = message.text();
-    if (/content security policy|trusted/i.test(text)) seen.violations.push(text);
-  });
-  await page.exposeFunction('violated', (text: string) => void seen.violations.push(text));
-  await page.addInitScript({
+  watch(page, seen);
+  await context.exposeFunction('violated', (text: string) => void seen.violations.push(text));
+  await context.addInitScript({
     content:
       "document.addEventListener('securitypolicyviolation', (one) => window.violated(one.violatedDirective + ' ' + one.blockedURI));",
   });
   return { browser, page, ...seen };
+}
+
+/** Keeps what fails in a page, and what its policy refuses. */
+export function watch(page: Page, { errors, violations }: Pick<Watched, 'errors' | 'violations'>): void {
+  page.on('pageerror', (error) => void errors.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (/content security policy|trusted/i.test(text)) violations.push(text);
+  });
 }
 
 /** A picture of the whole page; a file that is too small is a blank one. */
