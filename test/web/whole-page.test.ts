@@ -1,18 +1,25 @@
 /** What holds for every page: found by axe, used with keys alone, at 390 px, in each colour, and after an outage. */
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
 import { conversationId } from '../../core/ids.ts';
 import { startReady } from '../api/service.ts';
+import { ROOT } from '../cli/parley-program.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { findings } from './findings.ts';
+import { ariaOf } from './aria.ts';
+import { colourFindings, findings } from './findings.ts';
 import { action, message, observation, openPageWorld, type PageWorld } from './page-world.ts';
 import { leavePastRuns, PAST } from './past-runs.ts';
 
 const ALL_MS_MAX = 600_000;
+/** Each page as a screen reader has it. */
+const ARIA = path.join(ROOT, 'test/golden/console/aria.txt');
+/** Each kind of row once, so that a page is looked at in a moment. */
+const FEW = 6;
 const PHONE = { width: 390, height: 844 } as const;
 /** As long as a deployment takes; a test of every day waits less. */
 const OUTAGE_MS = Number(process.env['PARLEY_CONSOLE_OUTAGE_MS'] ?? 8_000);
@@ -45,7 +52,7 @@ async function talked(world: PageWorld): Promise<string> {
 const pagesOf = (id: string): readonly (readonly [address: string, seen: string])[] => [
   ['overview', 'Slots in use'],
   ['conversations', 'A long enough title'],
-  [`conversations/${id}`, 'the page'],
+  [`conversations/${id}`, 'Please look at'],
   [`conversations/${id}/changes`, 'four'],
   [`conversations/${id}/files`, 'notes.md'],
   [`conversations/${id}/skills`, 'Hooks'],
@@ -68,14 +75,15 @@ const pagesOf = (id: string): readonly (readonly [address: string, seen: string]
 
 describeWith('chromium', 'every page', () => {
   it(
-    'has nothing for axe to find, in light and dark, wide and at 390 px',
+    'has nothing for axe to find, in light and dark, wide and at 390 px, and reads as it did',
     async () => {
       const world = await openPageWorld();
       const { page, open, service } = world;
       const id = await talked(world);
       await writeFiles(service, id);
-      await leavePastRuns(service);
+      await leavePastRuns(service, FEW);
       const found: string[] = [];
+      const read: string[] = [];
       for (const [address, seen] of pagesOf(id)) {
         await open(address);
         await page.getByText(seen).first().waitFor();
@@ -84,10 +92,11 @@ describeWith('chromium', 'every page', () => {
           await page.getByRole('button', { name: 'moody' }).click();
           await page.getByText('+new').waitFor();
         }
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          found.push(...(await findings(world)).map((one) => `${address} ${colorScheme}: ${one}`));
-        }
+        read.push(`# ${address.replace(id, 'ID')}\n${await ariaOf(page)}\n`);
+        await page.emulateMedia({ colorScheme: 'light' });
+        found.push(...(await findings(world)).map((one) => `${address} light: ${one}`));
+        await page.emulateMedia({ colorScheme: 'dark' });
+        found.push(...(await colourFindings(world)).map((one) => `${address} dark: ${one}`));
         await page.setViewportSize(PHONE);
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         if (Number(wide) > PHONE.width) found.push(`${address}: ${String(wide)} px wide`);
@@ -95,6 +104,9 @@ describeWith('chromium', 'every page', () => {
         await page.setViewportSize({ width: 1360, height: 900 });
       }
       expect(found).toEqual([]);
+      const text = read.join('\n');
+      if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(ARIA, text);
+      expect(text).toBe(readFileSync(ARIA, 'utf8'));
       expect([world.watched.violations, world.watched.errors]).toEqual([[], []]);
     },
     ALL_MS_MAX,
@@ -160,7 +172,7 @@ describeWith('chromium', 'every page', () => {
       const { page, say, service } = world;
       const id = await talked(world);
       await writeFiles(service, id);
-      await leavePastRuns(service);
+      await leavePastRuns(service, FEW);
       const tabs: (readonly [address: string, seen: string, tab: Page])[] = [];
       for (const [address, seen] of pagesOf(id).filter(([one]) => !one.includes('no/such'))) {
         const tab = await world.openTab(address);
