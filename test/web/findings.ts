@@ -17,10 +17,7 @@ export async function findings({ page }: { readonly page: Page }): Promise<reado
 
 /** The same of what another colour alone can change, for a page whose other findings are known. */
 export async function colourFindings({ page }: { readonly page: Page }): Promise<readonly string[]> {
-  return await found(
-    page,
-    "axe.run(document, { runOnly: ['color-contrast', 'link-in-text-block'] })",
-  );
+  return await found(page, "axe.run(document, { runOnly: ['color-contrast', 'link-in-text-block'] })");
 }
 
 async function found(page: Page, run: string): Promise<readonly string[]> {
