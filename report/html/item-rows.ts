@@ -15,6 +15,8 @@ import { itemWork } from './item-work.ts';
 
 /** A page of more rows is opened by no browser in a moment; `.jsonl` reports hold every item. */
 const ROWS_MAX = 10_000;
+/** More are laid out when somebody asks for all, by the script; without it they are there from the beginning. */
+const ROWS_AT_FIRST = 1_000;
 /** On paper every row of a short table is open; of a longer one those that the reader opened. */
 const OPEN_ON_PAPER_MAX = 60;
 
@@ -75,7 +77,7 @@ function itemBody(item: ReportItem, { consoleUrl, index, billed }: Placed): stri
   ];
   const columns = TITLES.length + (billed === null ? 0 : 1);
   return [
-    `<tbody id="c${index + 1}"><tr class="row">${cells.join('')}</tr>`,
+    `<tbody id="c${index + 1}"${index < ROWS_AT_FIRST ? '' : ' class="later"'}><tr class="row">${cells.join('')}</tr>`,
     `<tr class="opened"><td colspan="${columns}">${itemWork(item, consoleUrl)}</td></tr></tbody>`,
   ].join('');
 }

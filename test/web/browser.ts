@@ -7,7 +7,8 @@ import path from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
 export interface Watched {
-  readonly browser: Browser;
+  /** Closes the pages; the browser stays for whoever opens the next one. */
+  close(): Promise<void>;
   readonly page: Page;
   /** Addresses of other hosts that were asked for; none of them was reached. */
   readonly outside: string[];
@@ -29,14 +30,14 @@ export async function openBrowser(
   url: string,
   options: { readonly javaScriptEnabled?: boolean } = {},
 ): Promise<Watched> {
-  const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--disable-gpu'] });
+  const browser = await sharedBrowser();
   const context = await browser.newContext({
     ...{ viewport: WIDE, colorScheme: 'light', acceptDownloads: true },
     ...options,
   });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
-  const seen: Omit<Watched, 'browser' | 'page'> = { outside: [], violations: [], errors: [], addresses: [] };
+  const seen: Omit<Watched, 'close' | 'page'> = { outside: [], violations: [], errors: [], addresses: [] };
   await context.route('**/*', (route) => {
     const address = route.request().url();
     seen.addresses.push(address);
@@ -50,7 +51,17 @@ export async function openBrowser(
     content:
       "document.addEventListener('securitypolicyviolation', (one) => window.violated(one.violatedDirective + ' ' + one.blockedURI));",
   });
-  return { browser, page, ...seen };
+  return { close: () => context.close(), page, ...seen };
+}
+
+let shared: Promise<Browser> | null = null;
+
+/** One for all tests of a worker: it ends with the pipe to the process that has started it. */
+async function sharedBrowser(): Promise<Browser> {
+  const running = await shared;
+  if (running?.isConnected() === true) return running;
+  shared = chromium.launch({ executablePath: chromiumProgram(), args: ['--disable-gpu'] });
+  return await shared;
 }
 
 /** Keeps what fails in a page, and what its policy refuses. */

@@ -40,7 +40,7 @@ export async function openPageWorld(options: ServiceOptions = {}): Promise<PageW
   const { url } = server;
   const watched = await openBrowser(url);
   onTestFinished(async () => {
-    await watched.browser.close();
+    await watched.close();
     await server.close();
   });
   const { page } = watched;
