@@ -150,7 +150,8 @@ describeWith('chromium', 'report.html in a browser', () => {
   it('shows every hostile text as text', { timeout: ALL_MS_MAX }, async () => {
     const { page, errors, violations, outside } = await openReport(hostileReport());
     await page.evaluate("window.attacked = () => { document.title = 'attacked'; }");
-    for (const summary of await page.locator('#items summary').all()) await summary.click();
+    await page.evaluate("for (const one of document.querySelectorAll('#items summary')) one.click();");
+    expect(await page.locator('#items details[open]').count()).toBe(HOSTILE.length);
     await page.getByRole('button', { name: 'conversation' }).click();
     expect(await page.locator('#items tbody').count()).toBe(HOSTILE.length);
     expect(await page.title()).not.toBe('attacked');
