@@ -10,6 +10,7 @@ import { Closers } from './closers.ts';
 import { isDatabaseTaken } from './follow/config-store.ts';
 import { openGuestHost } from './owner/guest-host.ts';
 import { openOwnerHost } from './owner/owner-host.ts';
+import { withConsole } from './serve/console-url.ts';
 import { withRequiredIsolation } from './sandboxes/required-isolation.ts';
 import { sendControl } from './owner/owner-link.ts';
 
@@ -25,7 +26,8 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
 };
 
 /** @throws as HostPort.openHost says */
-export async function openHost(config: DeploymentConfig, options: HostOptions): Promise<Host> {
+export async function openHost(given: DeploymentConfig, options: HostOptions): Promise<Host> {
+  const config = withConsole(given, options);
   if (options.onlyAsks === true)
     return await openWith((closers) => openClientHost(config, { options, closers, locked: null }));
   const openOwner = (): Promise<Host> =>

@@ -112,6 +112,8 @@ export interface ReportData {
    * without a reconciliation.
    */
   readonly exactSkewsMs: readonly number[];
+  /** Where readers reach the console, for links; null when nobody has said. */
+  readonly consoleUrl: string | null;
   /** Epoch milliseconds. */
   readonly writtenAt: number;
 }

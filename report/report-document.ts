@@ -10,7 +10,13 @@ import type { ReportData } from './report-data.ts';
 import { scoreSection } from './score-section.ts';
 import { sumSection } from './sum-section.ts';
 import { wholeSection } from './whole-section.ts';
-import { evidenceSection, itemSection, outcomeSection, summarySection } from './work-sections.ts';
+import {
+  evidenceSection,
+  factSection,
+  itemSection,
+  outcomeSection,
+  summarySection,
+} from './work-sections.ts';
 
 export function reportDocument(data: ReportData): ReportDocument {
   const sections: readonly (Section | null)[] = [
@@ -27,10 +33,24 @@ export function reportDocument(data: ReportData): ReportDocument {
     lastStepSection(data),
     sumSection(data),
   ];
-  return {
-    title: `Run ${data.run.runId}`,
-    sections: sections.filter(
-      (section) => section !== null && section.blocks.length > 0,
-    ) as readonly Section[],
-  };
+  return { title: `Run ${data.run.runId}`, sections: sections.filter(saysSomething) };
+}
+
+/** What a page has below its tiles, failures, table and charts, and above the footnote. */
+export function otherSections(data: ReportData): readonly Section[] {
+  const sections: readonly (Section | null)[] = [
+    wholeSection(data),
+    agentSection(data),
+    scoreSection(data),
+    deliverySection(data),
+    moneySection(data),
+    reconciliationSection(data),
+    lastStepSection(data),
+    factSection(data),
+  ];
+  return sections.filter(saysSomething);
+}
+
+function saysSomething(section: Section | null): section is Section {
+  return section !== null && section.blocks.length > 0;
 }

@@ -16,6 +16,11 @@ export interface Verdict {
   readonly tone: Tone;
 }
 
+/** As a report begins with them. */
+export function reportVerdicts(data: ReportData): readonly Verdict[] {
+  return [workVerdict(data), moneyVerdict(data)].filter((one) => one !== null);
+}
+
 export function workVerdict({ run, toleratedFailures }: ReportData): Verdict {
   const ended = OUTCOMES.reduce((sum, outcome) => sum + (run.ended[outcome] ?? 0), 0);
   const succeeded = run.ended.succeeded ?? 0;

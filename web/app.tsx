@@ -13,6 +13,7 @@ import { JobPage } from './pages/job-page.tsx';
 import { KeysPage } from './pages/keys-page.tsx';
 import { MissingPage } from './pages/missing-page.tsx';
 import { OverviewPage } from './pages/overview-page.tsx';
+import { ReportPage } from './pages/report-page.tsx';
 import { RunPage } from './pages/run-page.tsx';
 import { RunsPage } from './pages/runs-page.tsx';
 import { SandboxesPage } from './pages/sandboxes-page.tsx';
@@ -51,6 +52,8 @@ function Page({ place }: { readonly place: Place }): ReactElement {
       return <StartRunPage />;
     case 'run':
       return <RunPage key={place.id} id={place.id} />;
+    case 'report':
+      return <ReportPage key={place.id} id={place.id} />;
     case 'comparison':
       return <ComparisonPage key={`${place.id} ${place.before}`} id={place.id} before={place.before} />;
     case 'job':

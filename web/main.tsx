@@ -15,6 +15,7 @@ import './style/pages.css';
 import './style/transcript.css';
 import './style/work.css';
 import './style/lists.css';
+import './style/report.css';
 
 const place = document.getElementById('console');
 if (place === null) throw new Error('Cannot draw the console: the page has no place for it');

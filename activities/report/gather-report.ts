@@ -19,15 +19,23 @@ import { readRecord } from '../reconcile/reconciliation-record.ts';
 import { judgedScores } from '../score-file.ts';
 import type { ReportWorld as World } from './report-world.ts';
 import { COLLECTED_FILES_MAX, collectedFiles } from './collected-files.ts';
+import { hasFailed } from '../../report/failure.ts';
 import { addSpend, NO_SPEND, ownSpend } from '../../report/own-spend.ts';
-import { itemTexts } from './item-texts.ts';
+import { itemTexts, type ItemTexts } from './item-texts.ts';
 import { lastRun } from './last-run.ts';
 import { readLastSteps } from './last-steps.ts';
 import { charactersShown } from '../../report/shown-text.ts';
 import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../report/report-data.ts';
 
+/** Whose prompt, answer, changes and check are read: of thousands of conversations that is most of the work. */
+export type TextsOf = 'all' | 'failed';
+
 /** @throws ParleyError not_found, plan_invalid */
-export async function gatherReport(world: World, runId: RunId): Promise<ReportData> {
+export async function gatherReport(
+  world: World,
+  runId: RunId,
+  textsOf: TextsOf = 'all',
+): Promise<ReportData> {
   const run = await world.records.run(runId);
   if (run === null)
     throw new ParleyError('not_found', `Cannot report on run "${runId}": there is no such run`);
@@ -37,7 +45,7 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
   const calls = await callsWithin(world, { from: run.createdAt, to });
   const spend = spendByKey(world, { runId, rows, calls });
   const reconciliation = await readRecord(world, runId);
-  const items = await gatherItems(world, { runId, plan, rows, spend });
+  const items = await gatherItems(world, { runId, plan, rows, spend, textsOf });
   return {
     run,
     last: await lastRun(world, run),
@@ -51,6 +59,7 @@ export async function gatherReport(world: World, runId: RunId): Promise<ReportDa
     lastSteps: run.phase === 'closing' || run.phase === 'finished' ? await readLastSteps(world, runId) : [],
     reconciliation,
     exactSkewsMs: exactSkews(reconciliation, calls),
+    consoleUrl: world.deployment?.consoleUrl ?? null,
     writtenAt: world.clock.now(),
   };
 }
@@ -96,11 +105,17 @@ interface Gathered {
   readonly plan: Plan;
   readonly rows: readonly RunItemRow[];
   readonly spend: ReadonlyMap<string, OwnSpend>;
+  readonly textsOf: TextsOf;
 }
+
+const NO_TEXTS: ItemTexts = {
+  prompt: { text: '', cut: 0 },
+  ...{ answer: null, patch: null, checkCommand: null, checkOutput: null },
+};
 
 async function gatherItems(
   world: World,
-  { runId, plan, rows, spend }: Gathered,
+  { runId, plan, rows, spend, textsOf }: Gathered,
 ): Promise<readonly ReportItem[]> {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const charactersMax = charactersShown(plan.items.length);
@@ -119,7 +134,8 @@ async function gatherItems(
     const findings = hasBegun ? await readFindings(world, { runId, key }) : [];
     const check = row?.outcome === 'check_failed' ? await checkLines(world, { runId, key }) : [];
     const scores = await judgedScores(world, runId, row);
-    const texts = await itemTexts(world, { runId, item, row, forms, charactersMax });
+    const isRead = textsOf === 'all' || hasFailed({ row });
+    const texts = isRead ? await itemTexts(world, { runId, item, row, forms, charactersMax }) : NO_TEXTS;
     const spent = spend.get(key) ?? NO_SPEND;
     items.push({
       row,

@@ -4,7 +4,10 @@
  */
 import type { World } from '../world.ts';
 
-export type ReportWorld = Pick<
+export interface ReportWorld extends Pick<
   World,
   'records' | 'plans' | 'events' | 'spend' | 'vault' | 'results' | 'keys' | 'clock'
->;
+> {
+  /** Absent: whoever draws knows of no console. */
+  readonly deployment?: Pick<World['deployment'], 'consoleUrl'>;
+}

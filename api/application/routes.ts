@@ -19,6 +19,7 @@ import { SPEND_ROUTES } from '../overview/spend-routes.ts';
 import { TROUBLE_ROUTES } from '../overview/trouble-routes.ts';
 import { RUN_ITEM_ROUTES } from '../runs/item-routes.ts';
 import { RUN_COMMAND_ROUTES } from '../runs/run-command-routes.ts';
+import { RUN_REPORT_ROUTES } from '../runs/report-routes.ts';
 import { RUN_ROUTES } from '../runs/run-routes.ts';
 import { SANDBOX_ROUTES } from '../sandboxes/sandbox-routes.ts';
 import { SANDBOX_SECRET_ROUTES } from '../sandboxes/secret-routes.ts';
@@ -42,6 +43,7 @@ export const APPLICATION_ROUTES = [
   ...SANDBOX_SECRET_ROUTES,
   ...RUN_ROUTES,
   ...RUN_ITEM_ROUTES,
+  ...RUN_REPORT_ROUTES,
   ...RUN_COMMAND_ROUTES,
   ...JOB_ROUTES,
   ...SETTINGS_ROUTES,

@@ -50,6 +50,7 @@ export const OPERATIONS = {
   list_run_events: { method: 'GET', url: '/api/v1/runs/:run_id/events', answer: 'json' },
   search_run_items: { method: 'GET', url: '/api/v1/runs/:run_id/items/search', answer: 'json' },
   get_run_item_evidence: { method: 'GET', url: '/api/v1/runs/:run_id/items/evidence', answer: 'json' },
+  get_run_report: { method: 'GET', url: '/api/v1/runs/:run_id/report', answer: 'json' },
   submit_run: { method: 'POST', url: '/api/v1/runs', answer: 'json' },
   control_run: { method: 'POST', url: '/api/v1/runs/:run_id/control', answer: 'json' },
   get_run_plan: { method: 'GET', url: '/api/v1/runs/:run_id/plan', answer: 'json' },

@@ -5,9 +5,11 @@
 import { z } from 'zod';
 import { CHECK_LOG } from '../../activities/check-log.ts';
 import { PATCH_FILE } from '../../activities/collect/diff.ts';
+import { lastWords } from '../../activities/collect/last-words.ts';
 import { judgedScores } from '../../activities/score-file.ts';
 import type { World } from '../../activities/world.ts';
 import { troubleOfItem } from '../../core/current-trouble.ts';
+import type { ConversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
 import {
@@ -74,6 +76,9 @@ const evidenceSchema = z
   .object({
     key: z.string(),
     prompt: z.string().nullable().meta({ description: 'Null when the plan has the item no more.' }),
+    answer: cutText.meta({
+      description: 'What the agent said last; null when it said nothing that is kept.',
+    }),
     check_command: z.string().nullable(),
     check_output: cutText.meta({ description: 'Its first line says how it ended; null when none ran.' }),
     patch: cutText.meta({
@@ -118,7 +123,7 @@ export const RUN_ITEM_ROUTES = [
     method: 'GET',
     url: '/api/v1/runs/:run_id/items/evidence',
     operation: 'get_run_item_evidence',
-    summary: 'What there is to see of the work of one item: prompt, output of the check, changes.',
+    summary: 'What there is to see of the work of one item: prompt, answer, output of the check, changes.',
     access: 'key',
     params: runParams,
     // Not `key`: that name is for keys of the API, which no address may hold.
@@ -131,13 +136,15 @@ export const RUN_ITEM_ROUTES = [
       const row = await world.records.runItem(run.runId, key);
       if (row === null) throw new ParleyError('not_found', 'Item not found');
       const planned = (await itemsOfPlan(world, run)).get(key) ?? null;
-      const [output, patch] = await Promise.all([
+      const [answer, output, patch] = await Promise.all([
+        row.conversationId === null ? null : answerOf(world, row.conversationId),
         shown(world, run, { key, name: CHECK_LOG }),
         shown(world, run, { key, name: PATCH_FILE }),
       ]);
       return {
         key,
         prompt: planned?.prompt ?? null,
+        answer,
         check_command: planned?.verify?.command ?? null,
         check_output: output,
         patch,
@@ -184,6 +191,13 @@ function filterOf(query: ItemQuery): ItemFilter {
           tags: Object.fromEntries(tag.map((text) => [text.split('=', 1)[0], text.replace(/^[^=]+=/, '')])),
         }),
   };
+}
+
+/** Its secrets were taken out when it was stored (D20). */
+async function answerOf(world: World, id: ConversationId): Promise<z.output<typeof cutText>> {
+  const text = await lastWords(world, id);
+  if (text === null) return null;
+  return { text: text.slice(0, SHOWN_BYTES_MAX), is_cut: text.length > SHOWN_BYTES_MAX };
 }
 
 /** Bytes of another encoding are shown as what cannot be read of them. */

@@ -15,6 +15,8 @@ import { itemWork } from './item-work.ts';
 
 /** A page of more rows is opened by no browser in a moment; `.jsonl` reports hold every item. */
 const ROWS_MAX = 10_000;
+/** More are laid out when somebody asks for all, by the script; without it they are there from the beginning. */
+const ROWS_AT_FIRST = 1_000;
 /** On paper every row of a short table is open; of a longer one those that the reader opened. */
 const OPEN_ON_PAPER_MAX = 60;
 
@@ -42,7 +44,7 @@ export function itemTable(data: ReportData): string {
     '<div class="wide card" tabindex="0">',
     `<table id="items" class="items${paper}">`,
     `<thead><tr>${heads.join('')}</tr></thead>`,
-    ...shown.map((item, index) => itemBody(item, { run: data.run.runId, index, billed })),
+    ...shown.map((item, index) => itemBody(item, { consoleUrl: data.consoleUrl, index, billed })),
     '</table>',
     '</div>',
     ...(rest === 0
@@ -53,12 +55,12 @@ export function itemTable(data: ReportData): string {
 }
 
 interface Placed {
-  readonly run: string;
+  readonly consoleUrl: string | null;
   readonly index: number;
   readonly billed: Billed | null;
 }
 
-function itemBody(item: ReportItem, { index, billed }: Placed): string {
+function itemBody(item: ReportItem, { consoleUrl, index, billed }: Placed): string {
   const { key, row, spend } = item;
   const tokens = spend.promptTokens + spend.completionTokens;
   const took = workMs(row);
@@ -75,8 +77,8 @@ function itemBody(item: ReportItem, { index, billed }: Placed): string {
   ];
   const columns = TITLES.length + (billed === null ? 0 : 1);
   return [
-    `<tbody id="c${index + 1}"><tr class="row">${cells.join('')}</tr>`,
-    `<tr class="opened"><td colspan="${columns}">${itemWork(item)}</td></tr></tbody>`,
+    `<tbody id="c${index + 1}"${index < ROWS_AT_FIRST ? '' : ' class="later"'}><tr class="row">${cells.join('')}</tr>`,
+    `<tr class="opened"><td colspan="${columns}">${itemWork(item, consoleUrl)}</td></tr></tbody>`,
   ].join('');
 }
 

@@ -15,12 +15,13 @@ const TAGS_MAX = 20;
 /** Where the whole of a text is, by the name that collecting gives. */
 const WHOLE = { answer: 'trajectory.zip', changes: 'changes.patch', check: 'verify.log' } as const;
 
-export function itemWork(item: ReportItem): string {
+/** `consoleUrl`: where its conversation is a page; null for none. */
+export function itemWork(item: ReportItem, consoleUrl: string | null): string {
   const { prompt, answer, patch, checkOutput, checkCommand, files } = item;
   const check = checkCommand === null ? 'Check' : `Check: ${checkCommand}`;
   return [
     '<div class="work">',
-    facts(item),
+    facts(item, consoleUrl),
     textPart('Prompt', prompt, null),
     ...(answer === null ? [] : [textPart('Answer', answer, fileOf(files, WHOLE.answer))]),
     ...(patch === null ? [] : [textPart('Changes', patch, fileOf(files, WHOLE.changes), diffLines)]),
@@ -29,7 +30,7 @@ export function itemWork(item: ReportItem): string {
   ].join('');
 }
 
-function facts(item: ReportItem): string {
+function facts(item: ReportItem, consoleUrl: string | null): string {
   const { row, model, agent, tags, spend, findings, scores, files, delivery } = item;
   const told: readonly (readonly [string, string | null])[] = [
     ['outcome', row?.phase === 'ended' ? escapeText(outcomeSentence(row)) : null],
@@ -46,7 +47,10 @@ function facts(item: ReportItem): string {
     ['missing', listed(findings.map((one) => cut(findingWords(one), REASON_CHARACTERS_MAX)))],
     ['branch', delivery === null ? null : escapeText(delivery.branch)],
     ['pull request', delivery?.pullRequest == null ? null : escapeText(delivery.pullRequest)],
-    ['conversation', row?.conversationId == null ? null : conversation(row.conversationId, files)],
+    [
+      'conversation',
+      row?.conversationId == null ? null : conversation(row.conversationId, files, consoleUrl),
+    ],
     ['sandbox', row?.sandboxId == null ? null : `<code>${escapeText(row.sandboxId)}</code>`],
     ['files', files.length === 0 ? null : files.map(link).join(', ')],
   ];
@@ -56,11 +60,14 @@ function facts(item: ReportItem): string {
   return `<dl class="facts">${rows.join('')}</dl>`;
 }
 
-/** The whole of it lies beside the report, where it was collected. */
-function conversation(id: string, files: readonly CollectedFile[]): string {
-  const whole = fileOf(files, WHOLE.answer);
+/** In the console, where a reader has one; else the whole of it lies beside the report, where it was collected. */
+function conversation(id: string, files: readonly CollectedFile[], consoleUrl: string | null): string {
+  const href =
+    consoleUrl === null
+      ? (fileOf(files, WHOLE.answer)?.href ?? null)
+      : `${consoleUrl}/conversations/${encodeURIComponent(id)}`;
   const name = `<code>${escapeText(id)}</code>`;
-  return whole === null ? name : `<a href="${escapeText(whole.href)}">${name}</a>`;
+  return href === null ? name : `<a href="${escapeText(href)}">${name}</a>`;
 }
 
 function tagWords(tags: Readonly<Record<string, string>>): string | null {

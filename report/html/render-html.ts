@@ -2,19 +2,13 @@
  * The report of a run as one page that needs nothing else: no font, no image, no request, and one small script.
  * Pure; owns the order: sums, what failed, the conversations, charts, the rest, and the footnote of the money.
  */
-import { agentSection } from '../agent-section.ts';
-import { deliverySection, lastStepSection } from '../after-sections.ts';
-import type { Section } from '../document.ts';
 import { drawFigure, FIGURE_STYLE } from '../figures/draw-figure.ts';
 import { reportFigures } from '../figures/report-figures.ts';
-import { moneySection, reconciliationSection } from '../money-section.ts';
 import { escapeText, renderPage } from '../page/page.ts';
 import type { ReportData } from '../report-data.ts';
-import { moneyVerdict, workVerdict, type Verdict } from '../report-verdict.ts';
-import { scoreSection } from '../score-section.ts';
+import { reportVerdicts, type Verdict } from '../report-verdict.ts';
+import { otherSections } from '../report-document.ts';
 import { sumSection } from '../sum-section.ts';
-import { wholeSection } from '../whole-section.ts';
-import { factSection } from '../work-sections.ts';
 import { failureMarkup } from './failure-cards.ts';
 import { itemTable, rowIds } from './item-rows.ts';
 import { ITEM_SCRIPT } from './item-script.ts';
@@ -35,7 +29,7 @@ export function renderHtml(data: ReportData): string {
       ...(failures === null ? [] : [failures]),
       itemTable(data),
       ...charts(data),
-      ...restOf(data).map((section) => sectionMarkup(section)),
+      ...otherSections(data).map((section) => sectionMarkup(section)),
       '<footer>',
       sectionMarkup(sumSection(data), 'sum'),
       '</footer>',
@@ -45,14 +39,16 @@ export function renderHtml(data: ReportData): string {
 }
 
 function head(data: ReportData): string {
-  const { run, description } = data;
-  const verdicts = [workVerdict(data), moneyVerdict(data)].filter((one) => one !== null);
+  const { run, description, consoleUrl } = data;
+  const id = `<code>${escapeText(run.runId)}</code>`;
+  const page = `${consoleUrl ?? ''}/runs/${encodeURIComponent(run.runId)}/report`;
+  const named = consoleUrl === null ? id : `<a href="${escapeText(page)}">${id}</a>`;
   return [
     '<header class="head">',
     `<h1>${escapeText(run.name)}</h1>`,
-    `<p class="quiet">Run <code>${escapeText(run.runId)}</code></p>`,
+    `<p class="quiet">Run ${named}</p>`,
     ...(description === null ? [] : [`<p>${escapeText(description)}</p>`]),
-    ...verdicts.map(notice),
+    ...reportVerdicts(data).map(notice),
     '</header>',
   ].join('\n');
 }
@@ -73,18 +69,4 @@ function charts(data: ReportData): readonly string[] {
     '</div>',
     '</section>',
   ];
-}
-
-function restOf(data: ReportData): readonly Section[] {
-  const sections = [
-    wholeSection(data),
-    agentSection(data),
-    scoreSection(data),
-    deliverySection(data),
-    moneySection(data),
-    reconciliationSection(data),
-    lastStepSection(data),
-    factSection(data),
-  ];
-  return sections.filter((section) => section !== null && section.blocks.length > 0) as readonly Section[];
 }

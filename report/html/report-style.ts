@@ -19,7 +19,8 @@ sup{line-height:0}
 .filter input{max-width:320px}
 .filter .button{padding:5px 12px;border:1px solid var(--line);border-radius:8px;background:var(--card);color:var(--text);font:inherit;cursor:pointer}
 .filter .button[hidden]{display:none}
-@media screen{.items tbody.later{display:none}}
+@media screen{.items.scripted tbody.later{display:none}}
+@media screen and (scripting:enabled){.items tbody.later{display:none}}
 .items{font-size:14px;font-variant-numeric:tabular-nums}
 .items th,.items td{padding:8px 12px}
 .items thead th{white-space:nowrap}

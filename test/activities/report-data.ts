@@ -234,6 +234,7 @@ export const COMPLETE: ReportData = {
   ],
   reconciliation: reconciliationOf(RESULT),
   exactSkewsMs: [-900, -900, 1_700],
+  consoleUrl: null,
   writtenAt: START + 130_000,
 };
 

@@ -155,6 +155,20 @@ describe('reportNow()', () => {
     expect(links).toEqual(['#sum', './a/changes.patch', './a/files/notes%20%281%29.md']);
   });
 
+  it('links run and conversations to the console where it is known, and to files where it is not', async () => {
+    const test = await runUnderTest({ plan: { report: REPORT } });
+    const consoleUrl = 'https://parley.example/team/"console"';
+    const world = { ...test.world, deployment: { ...test.world.deployment, consoleUrl } };
+    await reportNow(world, RUN);
+    const html = await test.resultText('report.html');
+    const quoted = consoleUrl.replaceAll('"', '&quot;');
+    expect(html).toContain(`href="${quoted}/runs/${RUN}/report"`);
+    for (const key of ['a', 'b'])
+      expect(html).toContain(`href="${quoted}/conversations/${test.conversation(key)}"`);
+    await reportNow(test.world, RUN);
+    expect(await test.resultText('report.html')).not.toContain('/conversations/');
+  });
+
   it('hides the value of a secret that a reason quotes', async () => {
     const test = await runUnderTest({
       plan: { report: REPORT },

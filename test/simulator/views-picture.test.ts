@@ -130,7 +130,7 @@ describeWith('chromium', 'planPage() in a browser', () => {
       const html = planPage({ name: 'picture', answer, startAt: question(6).startAt, seed: 1 });
       writeFileSync(path.join(folder, 'page.html'), html);
       const watched = await openBrowser(`file://${folder}`);
-      onTestFinished(() => watched.browser.close());
+      onTestFinished(() => watched.close());
       await watched.page.goto(`file://${folder}/page.html`);
       for (const colorScheme of ['light', 'dark'] as const) {
         await watched.page.emulateMedia({ colorScheme });

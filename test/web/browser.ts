@@ -7,7 +7,8 @@ import path from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
 export interface Watched {
-  readonly browser: Browser;
+  /** Closes the pages; the browser stays for whoever opens the next one. */
+  close(): Promise<void>;
   readonly page: Page;
   /** Addresses of other hosts that were asked for; none of them was reached. */
   readonly outside: string[];
@@ -21,21 +22,22 @@ export interface Watched {
 
 export const WIDE = { width: 1360, height: 900 } as const;
 export const NARROW = { width: 420, height: 860 } as const;
-const PATIENCE_MS = 180_000;
+/** A page that is not there by then will not come; machines of CI are slow. */
+export const PATIENCE_MS = 60_000;
 
 /** `url` without its last slash; whatever is not below it is outside. */
 export async function openBrowser(
   url: string,
   options: { readonly javaScriptEnabled?: boolean } = {},
 ): Promise<Watched> {
-  const browser = await chromium.launch({ executablePath: chromiumProgram(), args: ['--disable-gpu'] });
+  const browser = await sharedBrowser();
   const context = await browser.newContext({
     ...{ viewport: WIDE, colorScheme: 'light', acceptDownloads: true },
     ...options,
   });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
-  const seen: Omit<Watched, 'browser' | 'page'> = { outside: [], violations: [], errors: [], addresses: [] };
+  const seen: Omit<Watched, 'close' | 'page'> = { outside: [], violations: [], errors: [], addresses: [] };
   await context.route('**/*', (route) => {
     const address = route.request().url();
     seen.addresses.push(address);
@@ -43,17 +45,32 @@ export async function openBrowser(
     seen.outside.push(address);
     return route.abort();
   });
-  page.on('pageerror', (error) => void seen.errors.push(error.message));
-  page.on('console', (message) => {
-    const text = message.text();
-    if (/content security policy|trusted/i.test(text)) seen.violations.push(text);
-  });
-  await page.exposeFunction('violated', (text: string) => void seen.violations.push(text));
-  await page.addInitScript({
+  watch(page, seen);
+  await context.exposeFunction('violated', (text: string) => void seen.violations.push(text));
+  await context.addInitScript({
     content:
       "document.addEventListener('securitypolicyviolation', (one) => window.violated(one.violatedDirective + ' ' + one.blockedURI));",
   });
-  return { browser, page, ...seen };
+  return { close: () => context.close(), page, ...seen };
+}
+
+let shared: Promise<Browser> | null = null;
+
+/** One for all tests of a worker: it ends with the pipe to the process that has started it. */
+async function sharedBrowser(): Promise<Browser> {
+  const running = await shared;
+  if (running?.isConnected() === true) return running;
+  shared = chromium.launch({ executablePath: chromiumProgram(), args: ['--disable-gpu'] });
+  return await shared;
+}
+
+/** Keeps what fails in a page, and what its policy refuses. */
+export function watch(page: Page, { errors, violations }: Pick<Watched, 'errors' | 'violations'>): void {
+  page.on('pageerror', (error) => void errors.push(error.message));
+  page.on('console', (message) => {
+    const text = message.text();
+    if (/content security policy|trusted/i.test(text)) violations.push(text);
+  });
 }
 
 /** A picture of the whole page; a file that is too small is a blank one. */

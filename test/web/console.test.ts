@@ -25,7 +25,7 @@ describeWith('chromium', 'the console', () => {
     pictures = process.env['PARLEY_CONSOLE_PICTURES'] ?? lastingTempDir(atEnd);
   }, ALL_MS_MAX);
   afterAll(async () => {
-    await watched?.browser.close();
+    await watched?.close();
     await closeConsoleWorld(world);
     for (const end of ends.reverse()) await end();
   }, ALL_MS_MAX);

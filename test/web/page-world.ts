@@ -13,7 +13,7 @@ import { registerConsole } from '../../api/console/console-files.ts';
 import { conversationId } from '../../core/ids.ts';
 import { openService, type Service, type ServiceOptions } from '../api/service.ts';
 import { ROOT } from '../cli/parley-program.ts';
-import { openBrowser, type Watched } from './browser.ts';
+import { openBrowser, PATIENCE_MS, watch, type Watched } from './browser.ts';
 
 export interface PageWorld {
   readonly service: Service;
@@ -21,6 +21,8 @@ export interface PageWorld {
   readonly page: Page;
   readonly url: string;
   open(address: string): Promise<void>;
+  /** A tab of its own beside the page, signed in as it is; at the address once `before` is done. */
+  openTab(address: string, before?: (tab: Page) => Promise<void>): Promise<Page>;
   /** What an agent would say; ids and instants are given here, a second apart. */
   say(id: string, events: readonly object[]): Promise<void>;
   /** The service is gone: nothing listens any more. */
@@ -38,7 +40,7 @@ export async function openPageWorld(options: ServiceOptions = {}): Promise<PageW
   const { url } = server;
   const watched = await openBrowser(url);
   onTestFinished(async () => {
-    await watched.browser.close();
+    await watched.close();
     await server.close();
   });
   const { page } = watched;
@@ -47,6 +49,17 @@ export async function openPageWorld(options: ServiceOptions = {}): Promise<PageW
   return {
     ...{ service, watched, page, url },
     open: async (address) => void (await page.goto(`${url}/console/${address}`)),
+    async openTab(address, before = () => Promise.resolve()) {
+      // Opened by the page, so that the key of its session comes along.
+      const opening = page.waitForEvent('popup');
+      await page.evaluate("void window.open('about:blank')");
+      const tab = await opening;
+      tab.setDefaultTimeout(PATIENCE_MS);
+      watch(tab, watched);
+      await before(tab);
+      await tab.goto(`${url}/console/${address}`);
+      return tab;
+    },
     async say(id, events) {
       const whole = events.map((one) => {
         said += 1;

@@ -29,6 +29,7 @@ const PLACES: readonly Place[] = [
   { page: 'runs' },
   { page: 'start-run' },
   { page: 'run', id: 'nightly-1' },
+  { page: 'report', id: 'nightly-1' },
   { page: 'comparison', id: 'nightly-2', before: 'nightly-1' },
   { page: 'job', name: 'nightly' },
   { page: 'settings-application' },

@@ -6,6 +6,7 @@ import { CHECK_LOG, checkLog } from '../../activities/check-log.ts';
 import { PATCH_FILE } from '../../activities/collect/diff.ts';
 import { SHA256 } from '../../host/job/job-file.ts';
 import { runId, userId } from '../../core/ids.ts';
+import type { RunRow } from '../../core/machine/projection.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { hashPlan } from '../../dsl/plan/plan-text.ts';
 import type { Service } from '../api/service.ts';
@@ -16,8 +17,9 @@ export const PAST = { first: 'past-1', second: 'past-2', job: 'past' } as const;
 export const ITEMS = 120;
 const NANO_USD = 1_000_000;
 
-export async function leavePastRuns({ store, world }: Service): Promise<void> {
-  const plan = planOf();
+/** More items than a page holds, unless a test is about something else. */
+export async function leavePastRuns({ store, world }: Service, count = ITEMS): Promise<void> {
+  const plan = planOf(count);
   for (const [at, id] of [PAST.first, PAST.second].entries()) {
     const run = { runId: runId(id), userId: userId('ada') } as const;
     await store.plans.putPlan(run.runId, plan);
@@ -25,7 +27,7 @@ export async function leavePastRuns({ store, world }: Service): Promise<void> {
       runRow({
         ...{ ...run, name: PAST.job, planHash: plan.hash, phase: 'finished', mode: 'normal', reason: null },
         ...{ total: plan.items.length, waiting: 0, inFlight: 0, createdAt: 1_000 + at, endedAt: 61_000 },
-        ...{ ended: { succeeded: plan.items.length - 3, failed: 3 }, spentNanoUsd: 5_000_000_000 },
+        ...{ ended: endedOf(plan.items.length), spentNanoUsd: 5_000_000_000 },
       }),
       ...plan.items.map(({ key, index }) => {
         const isMoody = key === 'moody' && at === 1;
@@ -44,10 +46,15 @@ export async function leavePastRuns({ store, world }: Service): Promise<void> {
   }
 }
 
-function planOf(): Plan {
+function endedOf(count: number): RunRow['ended'] {
+  const failed = Math.floor(count / 50) + 1;
+  return { succeeded: count - failed, failed };
+}
+
+function planOf(count: number): Plan {
   const [first] = demoPlan().items;
   if (first === undefined) throw new Error('the demo has an item');
-  const items = Array.from({ length: ITEMS }, (_, index) => ({
+  const items = Array.from({ length: count }, (_, index) => ({
     ...first,
     ...{ key: index === 0 ? 'moody' : `item-${String(index).padStart(3, '0')}`, index },
     ...{ prompt: `Do number ${index}.`, model: index % 2 === 0 ? 'coder' : 'small' },

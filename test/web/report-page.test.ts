@@ -9,7 +9,7 @@ import { COMPLETE, INCOMPLETE } from '../activities/report-data.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { openBrowser, picture, WIDE, type Watched } from './browser.ts';
-import { findings } from './findings.ts';
+import { colourFindings, findings } from './findings.ts';
 import { HOSTILE } from './hostile-texts.ts';
 import { batchOf, hostileReport } from './report-batch.ts';
 
@@ -25,7 +25,7 @@ async function openReport(data: ReportData, { scripts = true } = {}): Promise<Op
   const folder = tempDir();
   writeFileSync(path.join(folder, 'report.html'), renderHtml(data));
   const watched = await openBrowser(`file://${folder}`, { javaScriptEnabled: scripts });
-  onTestFinished(() => watched.browser.close());
+  onTestFinished(() => watched.close());
   await watched.page.goto(`file://${folder}/report.html`);
   return { ...watched, folder };
 }
@@ -106,6 +106,8 @@ describeWith('chromium', 'report.html in a browser', () => {
       expect(await page.locator('#items thead button').count()).toBe(0);
       await page.locator('#failures a').first().click();
       expect(await page.locator('#c5 .opened').isVisible()).toBe(true);
+      const long = await openReport(batchOf(1_010), { scripts: false });
+      expect(await long.page.locator('#c1010 summary').isVisible()).toBe(true);
     },
   );
 
@@ -122,7 +124,8 @@ describeWith('chromium', 'report.html in a browser', () => {
         for (const size of [WIDE, PHONE]) {
           await page.emulateMedia({ colorScheme });
           await page.setViewportSize(size);
-          expect(await findings(watched), `${name} ${colorScheme} ${size.width}`).toEqual([]);
+          const found = colorScheme === 'light' ? await findings(watched) : await colourFindings(watched);
+          expect(found, `${name} ${colorScheme} ${size.width}`).toEqual([]);
           expect(await isWiderThanScreen(page), `${name} ${size.width}`).toBe(false);
           const bytes = await picture(page, pictures(folder), `report-${name}-${colorScheme}-${size.width}`);
           expect(bytes).toBeGreaterThan(20_000);
@@ -147,7 +150,8 @@ describeWith('chromium', 'report.html in a browser', () => {
   it('shows every hostile text as text', { timeout: ALL_MS_MAX }, async () => {
     const { page, errors, violations, outside } = await openReport(hostileReport());
     await page.evaluate("window.attacked = () => { document.title = 'attacked'; }");
-    for (const summary of await page.locator('#items summary').all()) await summary.click();
+    await page.evaluate("for (const one of document.querySelectorAll('#items summary')) one.click();");
+    expect(await page.locator('#items details[open]').count()).toBe(HOSTILE.length);
     await page.getByRole('button', { name: 'conversation' }).click();
     expect(await page.locator('#items tbody').count()).toBe(HOSTILE.length);
     expect(await page.title()).not.toBe('attacked');
@@ -168,6 +172,8 @@ describeWith('chromium', 'report.html in a browser', () => {
       const data = batchOf(10_000);
       const html = renderHtml(data);
       const bytes = Buffer.byteLength(html);
+      // What is beyond is not laid out before somebody asks for it.
+      expect(html.match(/ class="later"/g)).toHaveLength(9_000);
       const { page, errors } = await openReport(data);
       const rows = page.locator(KEYS);
       expect(await rows.count()).toBe(1_000);

@@ -1,17 +1,25 @@
 /** What holds for every page: found by axe, used with keys alone, at 390 px, in each colour, and after an outage. */
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
 import { conversationId } from '../../core/ids.ts';
 import { startReady } from '../api/service.ts';
+import { ROOT } from '../cli/parley-program.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { findings } from './findings.ts';
+import { ariaOf } from './aria.ts';
+import { colourFindings, findings } from './findings.ts';
 import { action, message, observation, openPageWorld, type PageWorld } from './page-world.ts';
 import { leavePastRuns, PAST } from './past-runs.ts';
 
 const ALL_MS_MAX = 600_000;
+/** Each page as a screen reader has it. */
+const ARIA = path.join(ROOT, 'test/golden/console/aria.txt');
+/** Each kind of row once, so that a page is looked at in a moment. */
+const FEW = 6;
 const PHONE = { width: 390, height: 844 } as const;
 /** As long as a deployment takes; a test of every day waits less. */
 const OUTAGE_MS = Number(process.env['PARLEY_CONSOLE_OUTAGE_MS'] ?? 8_000);
@@ -44,7 +52,7 @@ async function talked(world: PageWorld): Promise<string> {
 const pagesOf = (id: string): readonly (readonly [address: string, seen: string])[] => [
   ['overview', 'Slots in use'],
   ['conversations', 'A long enough title'],
-  [`conversations/${id}`, 'the page'],
+  [`conversations/${id}`, 'Please look at'],
   [`conversations/${id}/changes`, 'four'],
   [`conversations/${id}/files`, 'notes.md'],
   [`conversations/${id}/skills`, 'Hooks'],
@@ -53,6 +61,7 @@ const pagesOf = (id: string): readonly (readonly [address: string, seen: string]
   ['runs', PAST.first],
   ['start-run', 'Conversations'],
   [`runs/${PAST.second}`, 'History of the job'],
+  [`runs/${PAST.second}/report`, 'To the nano-dollar'],
   [`runs/${PAST.second}/beside/${PAST.first}`, 'Worse'],
   [`jobs/${PAST.job}`, 'Flaky'],
   ['settings/application', 'Git'],
@@ -66,14 +75,15 @@ const pagesOf = (id: string): readonly (readonly [address: string, seen: string]
 
 describeWith('chromium', 'every page', () => {
   it(
-    'has nothing for axe to find, in light and dark, wide and at 390 px',
+    'has nothing for axe to find, in light and dark, wide and at 390 px, and reads as it did',
     async () => {
       const world = await openPageWorld();
       const { page, open, service } = world;
       const id = await talked(world);
       await writeFiles(service, id);
-      await leavePastRuns(service);
+      await leavePastRuns(service, FEW);
       const found: string[] = [];
+      const read: string[] = [];
       for (const [address, seen] of pagesOf(id)) {
         await open(address);
         await page.getByText(seen).first().waitFor();
@@ -82,10 +92,11 @@ describeWith('chromium', 'every page', () => {
           await page.getByRole('button', { name: 'moody' }).click();
           await page.getByText('+new').waitFor();
         }
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          found.push(...(await findings(world)).map((one) => `${address} ${colorScheme}: ${one}`));
-        }
+        read.push(`# ${address.replace(id, 'ID')}\n${await ariaOf(page)}\n`);
+        await page.emulateMedia({ colorScheme: 'light' });
+        found.push(...(await findings(world)).map((one) => `${address} light: ${one}`));
+        await page.emulateMedia({ colorScheme: 'dark' });
+        found.push(...(await colourFindings(world)).map((one) => `${address} dark: ${one}`));
         await page.setViewportSize(PHONE);
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         if (Number(wide) > PHONE.width) found.push(`${address}: ${String(wide)} px wide`);
@@ -93,6 +104,9 @@ describeWith('chromium', 'every page', () => {
         await page.setViewportSize({ width: 1360, height: 900 });
       }
       expect(found).toEqual([]);
+      const text = read.join('\n');
+      if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(ARIA, text);
+      expect(text).toBe(readFileSync(ARIA, 'utf8'));
       expect([world.watched.violations, world.watched.errors]).toEqual([[], []]);
     },
     ALL_MS_MAX,
@@ -155,56 +169,52 @@ describeWith('chromium', 'every page', () => {
     'goes on by itself after the service was away, and says that it was',
     async () => {
       const world = await openPageWorld();
-      const { page, open, say, service } = world;
+      const { page, say, service } = world;
       const id = await talked(world);
       await writeFiles(service, id);
-      await leavePastRuns(service);
+      await leavePastRuns(service, FEW);
+      const tabs: (readonly [address: string, seen: string, tab: Page])[] = [];
       for (const [address, seen] of pagesOf(id).filter(([one]) => !one.includes('no/such'))) {
-        await open(address);
-        await page.getByText(seen).first().waitFor();
+        const tab = await world.openTab(address);
+        await tab.getByText(seen).first().waitFor();
+        tabs.push([address, seen, tab]);
       }
-      for (const address of [`conversations/${id}`, 'sandboxes']) {
-        await open(address);
-        const shown =
-          address === 'sandboxes'
-            ? page.getByText('process').first()
-            : page.getByRole('log').getByText('the page');
-        await shown.waitFor();
-        await world.stop();
-        await page.getByRole('alert').getByText('cannot be reached since').waitFor();
-        await say(id, [message(`Said while nobody listened to ${address}.`)]);
-        await pause(OUTAGE_MS);
-        expect(await shown.count()).toBe(1);
-        await world.startAgain();
-        await page.getByText('It is back, and the page is up to date.').waitFor();
-        if (address === 'sandboxes')
-          await startReady(service, { title: 'After the outage' }).catch(() => null);
-        else await page.getByRole('log').getByText('Said while nobody listened').waitFor();
-        await page.getByRole('button', { name: 'Understood' }).click();
-        expect(await page.getByText('could not be reached').count()).toBe(0);
-      }
-      // A transcript that was about to be read when the service went away is read when it is back.
+      // A transcript that is about to be read when the service goes away is read when it is back.
       const away = new AbortController();
-      await page.route('**/events/count**', async (route) => {
-        if (!away.signal.aborted) await once(away.signal, 'abort');
-        await route.continue();
+      const about = await world.openTab(`conversations/${id}`, async (tab) => {
+        await tab.route('**/events/count**', async (route) => {
+          if (!away.signal.aborted) await once(away.signal, 'abort');
+          await route.continue();
+        });
       });
-      await open(`conversations/${id}`);
-      await page.getByRole('heading', { name: 'A long enough title' }).waitFor();
+      await about.getByRole('heading', { name: 'A long enough title' }).waitFor();
+
       await world.stop();
       away.abort();
-      await page.getByRole('alert').getByText('cannot be reached since').waitFor();
+      await say(id, [message('Said while nobody listened.')]);
+      for (const [address, seen, tab] of tabs) {
+        await tab.getByRole('alert').getByText('cannot be reached since').waitFor();
+        expect(await tab.getByText(seen).count(), address).toBeGreaterThan(0);
+      }
+      await about.getByRole('alert').getByText('cannot be reached since').waitFor();
       await pause(OUTAGE_MS);
       await world.startAgain();
-      await page.getByRole('log').getByText('the page').waitFor();
-      await page.getByRole('button', { name: 'Understood' }).click();
+      for (const [address, seen, tab] of tabs) {
+        await tab.getByText('It is back, and the page is up to date.').waitFor();
+        expect(await tab.getByText(seen).count(), address).toBeGreaterThan(0);
+        await tab.getByRole('button', { name: 'Understood' }).click();
+        expect(await tab.getByText('could not be reached').count()).toBe(0);
+        if (address === `conversations/${id}`)
+          await tab.getByRole('log').getByText('Said while nobody listened.').waitFor();
+        await tab.close();
+      }
+      await about.getByRole('log').getByText('the page').waitFor();
 
-      // Whoever loads the page while it is away is asked for nothing, and is there when it is back.
-      await world.stop();
-      await page.getByRole('alert').getByText('cannot be reached since').waitFor();
-      await world.startAgain();
-      await page.getByText('It is back').waitFor();
-      expect(world.watched.errors).toEqual([]);
+      // What happens from now on is shown as before.
+      await startReady(service, { title: 'After the outage' });
+      await page.goto(`${world.url}/console/sandboxes`);
+      await page.getByRole('link', { name: 'After the outage' }).waitFor();
+      expect([world.watched.errors, world.watched.violations]).toEqual([[], []]);
     },
     ALL_MS_MAX,
   );

@@ -8,11 +8,19 @@ import { Notice } from './notice.tsx';
 export interface EmptyProps {
   readonly isLoading: boolean;
   readonly problem: string | null;
+  /** It was read before, and there was nothing: what is wrong now stands beside that. */
+  readonly isKnown?: boolean;
   readonly children: ReactNode;
 }
 
-export function Empty({ isLoading, problem, children }: EmptyProps): ReactElement {
-  if (problem !== null) return <Notice tone="bad">{problem}</Notice>;
+export function Empty({ isLoading, problem, isKnown = false, children }: EmptyProps): ReactElement {
+  if (problem !== null)
+    return (
+      <>
+        <Notice tone="bad">{problem}</Notice>
+        {isKnown ? <div className="empty card">{children}</div> : null}
+      </>
+    );
   if (isLoading)
     return (
       <p className="empty quiet" role="status">

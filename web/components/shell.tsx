@@ -4,6 +4,7 @@
  */
 import type { ReactElement, ReactNode } from 'react';
 import { forgetOutage, useOutage } from '../data/outage.ts';
+import { useHeartbeat } from '../data/use-heartbeat.ts';
 import { Link } from '../routing/link.tsx';
 import type { Place } from '../routing/place.ts';
 import { useSession } from '../session/session.ts';
@@ -85,6 +86,7 @@ function ThemeField(): ReactElement {
 
 /** What stands above every page while the service is away, and for a while after. */
 function OutageNotice(): ReactElement | null {
+  useHeartbeat();
   const { sinceMs, over } = useOutage();
   if (sinceMs !== null)
     return (

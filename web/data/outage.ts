@@ -34,6 +34,16 @@ export function forgetOutage(): void {
   if (outage.over !== null) change({ ...outage, over: null });
 }
 
+/** Tells when an outage is over, whoever has found it out; the answer ends the telling. */
+export function onBack(told: () => void): () => void {
+  let wasAway = outage.sinceMs !== null;
+  return listen(() => {
+    const isAway = outage.sinceMs !== null;
+    if (wasAway && !isAway) told();
+    wasAway = isAway;
+  });
+}
+
 export function useOutage(): Outage {
   return useSyncExternalStore(listen, () => outage);
 }

@@ -4,7 +4,7 @@
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useSession } from '../session/session.ts';
-import { reportAnswer, reportProblem } from './outage.ts';
+import { onBack, reportAnswer, reportProblem } from './outage.ts';
 import { isSignedOut, isUnreachable, sentenceOf } from './problem.ts';
 
 /** Lists are small, and a person sees this as at once. */
@@ -62,9 +62,14 @@ export function usePolled<Value>(
     };
     askNow.current = () => void once();
     document.addEventListener('visibilitychange', next);
+    // What is asked for rarely is up to date at once, too; what is asked once may be a form that somebody fills in.
+    const forget = onBack(() => {
+      if (everyMs !== null) next();
+    });
     void once();
     return () => {
       end.abort();
+      forget();
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', next);
     };

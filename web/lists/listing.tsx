@@ -43,7 +43,7 @@ export function Listing<Row>({
       {rows.length > 0 ? (
         <Scroll label={label}>{children(rows)}</Scroll>
       ) : (
-        <Empty isLoading={value === null} problem={problem}>
+        <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
           {isFiltered || pages.length > 0 ? (
             <>
               <p>{none}</p>

@@ -69,7 +69,7 @@ export function SpendSection(): ReactElement {
         onChange={(change) => state.setFilter(change)}
       />
       {value === null || value.total.calls === 0 ? (
-        <Empty isLoading={value === null} problem={problem}>
+        <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
           <p>No model was called in this time.</p>
         </Empty>
       ) : (

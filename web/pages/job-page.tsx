@@ -42,7 +42,7 @@ export function JobPage({ name }: { readonly name: string }): ReactElement {
         )}
       </PageHead>
       {value === null || value.runs.length === 0 ? (
-        <Empty isLoading={value === null} problem={problem}>
+        <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
           <p>No run of this job was begun.</p>
         </Empty>
       ) : (

@@ -15,6 +15,7 @@ import { RunControls } from '../run/run-controls.tsx';
 import { RunEvents } from '../run/run-events.tsx';
 import { RunReports } from '../run/run-reports.tsx';
 import { RunSums } from '../run/run-sums.tsx';
+import { Timeline } from '../run/timeline.tsx';
 import { useSession } from '../session/session.ts';
 
 export function RunPage({ id }: { readonly id: string }): ReactElement {
@@ -39,6 +40,9 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
         actions={
           run === null ? undefined : (
             <>
+              <Link to={{ page: 'report', id }} className="button">
+                Report
+              </Link>
               <RunReports run={run} />
               <RunControls run={run} onChange={again} />
             </>
@@ -63,7 +67,7 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
           {run.reason === null ? null : <Notice tone="wait">{reasonText(run)}</Notice>}
           {run.trouble === null ? null : <Notice tone="bad">{troubleText(run.trouble)}</Notice>}
           <RunSums run={run} />
-          <ItemsSection run={run} onChange={again} />
+          <ItemsSection run={run} above={(items) => <Timeline run={run} items={items} />} onChange={again} />
           <RunEvents events={value.events} />
         </>
       )}

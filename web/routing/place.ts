@@ -7,7 +7,7 @@ export type Place =
   | { readonly page: 'settings-application' | 'settings-llm' | 'secrets' | 'keys' }
   | { readonly page: 'admin' | 'audit' }
   | { readonly page: 'start-run' }
-  | { readonly page: 'run'; readonly id: string }
+  | { readonly page: 'run' | 'report'; readonly id: string }
   | { readonly page: 'comparison'; readonly id: string; readonly before: string }
   | { readonly page: 'job'; readonly name: string }
   | { readonly page: 'conversation'; readonly id: string; readonly view?: ConversationView };
@@ -48,6 +48,7 @@ export function placeOf(path: string): Place {
 }
 
 function placeOfView(first: string, id: string, word: string): Place {
+  if (first === 'runs' && word === 'report') return { page: 'report', id };
   const view = CONVERSATION_VIEWS.find((one) => one === word);
   if (first !== 'conversations' || view === undefined) return { page: 'missing' };
   return { page: 'conversation', id, view };
@@ -68,6 +69,8 @@ export function addressOf(place: Place): string {
       return `${BASE}/conversations/${place.id}${place.view === undefined ? '' : `/${place.view}`}`;
     case 'run':
       return `${BASE}/runs/${place.id}`;
+    case 'report':
+      return `${BASE}/runs/${place.id}/report`;
     case 'comparison':
       return `${BASE}/runs/${place.id}/beside/${place.before}`;
     case 'job':

@@ -1,5 +1,5 @@
 /**
- * What there is to see of the work of one item: its prompt, what its check printed, what it changed.
+ * What there is to see of the work of one item: its prompt, what its agent said last, what its check printed, what it changed.
  * Owns the asking, and what can be asked of one item: a run that was cancelled takes none up again.
  */
 import { useCallback, type ReactElement } from 'react';
@@ -80,6 +80,13 @@ function Parts({ of }: { readonly of: ResultOf<'get_run_item_evidence'> }): Reac
   return (
     <>
       <Part title="Prompt" text={of.prompt} language="" none="The plan has this item no more." />
+      <Part
+        title="Answer"
+        text={of.answer?.text ?? null}
+        isCut={of.answer?.is_cut ?? false}
+        language=""
+        none="The agent has said nothing that is kept."
+      />
       {of.check_command === null ? null : (
         <Part title="Check" text={of.check_command} language="bash" none="" />
       )}

@@ -2,24 +2,25 @@
  * The items of a run, page by page, as the server filters and orders them.
  * Owns the asking; a row is drawn by the table.
  */
-import { useCallback, useState, type ReactElement } from 'react';
+import { useCallback, useState, type ReactElement, type ReactNode } from 'react';
 import { usePolled } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
 import { pageQuery } from '../lists/page-query.ts';
 import { useSession } from '../session/session.ts';
 import { ItemFilters, NO_FILTER, queryOf } from './item-filters.tsx';
 import { ItemTable, type ItemSort } from './item-table.tsx';
-import type { RunRecord } from './run-types.ts';
-import { Timeline } from './timeline.tsx';
+import type { RunItem, RunRecord } from './run-types.ts';
 
 const IN_ORDER: ItemSort = { by: 'POSITION', descending: false };
 
 export interface ItemsSectionProps {
   readonly run: RunRecord;
+  /** What stands above the table, about the items of its page; absent: nothing. */
+  above?(items: readonly RunItem[]): ReactNode;
   onChange(): void;
 }
 
-export function ItemsSection({ run, onChange }: ItemsSectionProps): ReactElement {
+export function ItemsSection({ run, above, onChange }: ItemsSectionProps): ReactElement {
   const { client } = useSession();
   const [filter, setFilter] = useState(NO_FILTER);
   const [sort, setSort] = useState(IN_ORDER);
@@ -50,7 +51,7 @@ export function ItemsSection({ run, onChange }: ItemsSectionProps): ReactElement
   const isFiltered = Object.values(filter).some((text) => text !== '');
   return (
     <>
-      <Timeline run={run} items={items} />
+      {above?.(items)}
       <section aria-label="Items" className="stack">
         <h2>Items</h2>
         <ItemFilters filter={filter} onChange={changeFilter} />

@@ -11,7 +11,7 @@ import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import type { RunRecord } from './run-types.ts';
 
-/** Nothing while the run goes on, and of a run that asks for none. A page is opened from the disk: it is none of the console's. */
+/** Nothing while the run goes on, and of a run that asks for none. What they say is the console's page of the report. */
 export function RunReports({ run }: { readonly run: RunRecord }): ReactElement | null {
   return run.phase === 'closing' || run.phase === 'finished' ? <Written id={run.id} /> : null;
 }

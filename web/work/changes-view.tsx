@@ -45,7 +45,7 @@ function Changes({ id }: { readonly id: string }): ReactElement {
   const statusOf = useMemo(() => new Map((value ?? []).map(({ path, status }) => [path, status])), [value]);
   if (value === null || value.length === 0)
     return (
-      <Empty isLoading={value === null} problem={problem}>
+      <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
         <p>Nothing differs from the commit where the work began.</p>
       </Empty>
     );

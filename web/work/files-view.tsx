@@ -46,7 +46,7 @@ function Files({ id }: { readonly id: string }): ReactElement {
   const tree = useMemo(() => treeOf(found), [found]);
   if (value === null || value.length === 0)
     return (
-      <Empty isLoading={value === null} problem={problem}>
+      <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
         <p>The workspace has no file.</p>
       </Empty>
     );

@@ -33,7 +33,7 @@ export function UsageView({ record }: ViewProps): ReactElement {
   const models = value?.models ?? [];
   if (models.length === 0)
     return (
-      <Empty isLoading={value === null} problem={problem}>
+      <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
         <p>The agent has called no model yet.</p>
       </Empty>
     );
