@@ -51,7 +51,10 @@ export async function leaveHostileRun({ store, world }: Service): Promise<void> 
     await write(CHECK_LOG, checkLog(1, text));
     await write(PATCH_FILE, `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-${text}\n+${text}\n`);
     await appendEvents(world, conversationNumber(index), [
-      { id: `e-${index}`, timestamp: '2026-01-01T00:00:00.000000', ...message(text) },
+      {
+        ...{ id: `e-${index}`, timestamp: '2026-01-01T00:00:00.000000' },
+        ...{ kind: 'MessageEvent', source: 'agent', ...message(text) },
+      },
     ]);
   }
 }
