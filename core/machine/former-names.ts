@@ -11,6 +11,9 @@ const OF_STATES: Readonly<Record<string, string>> = { birth: 'spec', standing: '
 const OF_INPUTS: Readonly<Record<string, string>> = { letter: 'envelope' };
 const EVENT_TYPES: Readonly<Record<string, string>> = { itemsWished: 'itemsDirected' };
 
+/** For whoever looks for them in text. */
+export const FORMER_EVENT_TYPES: readonly string[] = Object.keys(EVENT_TYPES);
+
 /** Null, no event: stays so. */
 export function eventInPresentNames<Event>(event: Event): Event {
   if (!isFields(event)) return event;

@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely } from 'kysely';
 import {
+  FORMER_EVENT_TYPES,
   eventInPresentNames,
   inputInPresentNames,
   stateInPresentNames,
@@ -30,14 +31,14 @@ const COLUMNS: readonly JsonColumn[] = [
     table: 'inbox',
     key: ['position'],
     column: 'event',
-    former: ['"birth":', '"itemsWished"'],
+    former: ['"birth":', ...FORMER_EVENT_TYPES.map((type) => `"${type}"`)],
     renamed: eventInPresentNames,
   },
   {
     table: 'journal',
     key: ['machine', 'id', 'number'],
     column: 'inputs',
-    former: ['"birth":', '"letter"'],
+    former: ['"birth":', '"letter"', ...FORMER_EVENT_TYPES.map((type) => `"${type}"`)],
     renamed: (inputs) => (inputs as readonly unknown[]).map(inputInPresentNames),
   },
   {
