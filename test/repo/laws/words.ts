@@ -78,7 +78,6 @@ const BANS: readonly Ban[] = [
   },
 ];
 
-
 const NOT_PRODUCT = ['test', 'docs'];
 
 /** What older versions wrote is read by its names of then, there and nowhere else. */
