@@ -69,7 +69,16 @@ function makeKeys(dir: string): Keys {
   });
   writeFileSync(at('account.pub'), publicKey);
   writeFileSync(at('account.key'), privateKey, { mode: 0o600 });
-  const kind = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/O=system:masters/CN=server'];
+  const kind = [
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/O=system:masters/CN=server',
+  ];
   const files = ['-keyout', at('server.key'), '-out', at('server.crt')];
   execFileSync('openssl', ['req', ...kind, ...files], { stdio: 'pipe' });
   return {

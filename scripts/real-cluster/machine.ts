@@ -133,7 +133,11 @@ function connect(machine: Machine, pid: number): void {
 
 function launch(
   dir: string,
-  order: { readonly program: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> },
+  order: {
+    readonly program: string;
+    readonly args: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  },
 ): ChildProcess {
   const { program, args, env } = order;
   const log = openSync(path.join(dir, `${path.basename(program)}.log`), 'a');

@@ -87,15 +87,10 @@ async function nodeIsThere(machine: Machine, kubectl: RealCluster['kubectl']): P
 
 function runKubectl(args: readonly string[], input: string | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile(
-      'kubectl',
-      [...args],
-      { maxBuffer: OUTPUT_BYTES_MAX },
-      (error, stdout, stderr) => {
-        if (error === null) resolve(stdout);
-        else reject(new Error(`kubectl ${args.slice(2, 5).join(' ')} failed: ${stderr.trim()}`));
-      },
-    );
+    const child = execFile('kubectl', [...args], { maxBuffer: OUTPUT_BYTES_MAX }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error(`kubectl ${args.slice(2, 5).join(' ')} failed: ${stderr.trim()}`));
+    });
     child.stdin?.on('error', () => undefined).end(input ?? '');
   });
 }
