@@ -15,7 +15,9 @@ import type { Installed } from './installed-chart.ts';
 const MS_MAX = 1_800_000;
 const SANDBOXES = 'parley-sandboxes';
 
-describeWith('cluster-local', 'the chart on a cluster', () => {
+describeWith('helm', 'the chart', () => describeWith('cluster-local', 'on a cluster', describeChart));
+
+function describeChart(): void {
   let cluster: RealCluster;
   let chart: Installed;
   let conversation = '';
@@ -62,4 +64,4 @@ describeWith('cluster-local', 'the chart on a cluster', () => {
     },
     MS_MAX,
   );
-});
+}
