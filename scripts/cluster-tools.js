@@ -5,7 +5,7 @@
  * Plain JavaScript without a dependency, as the other installers are; must not choose a registry. The first build takes
  * many minutes, so nothing asks for it unasked: `npm run cluster:local` does. containerd and runc are the system's.
  */
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isProgram, onPath } from './find-program.js';
