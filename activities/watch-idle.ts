@@ -54,6 +54,7 @@ function judge(
       return { type: 'runtimeCrashed', commandId, reason: presence.reason };
     case 'stopped':
       if (presence.generation !== command.generation) return null;
+      if (presence.isEvicted === true) return { type: 'runtimeEvicted', commandId };
       return { type: 'runtimeCrashed', commandId, reason: 'the runtime was stopped from outside' };
     case 'unknown':
       return unknownPolls >= UNKNOWN_POLLS_MAX && !command.stale

@@ -97,7 +97,12 @@ export type RuntimePresence =
       /** True while it is frozen: connections are taken and not answered. */
       readonly isFrozen?: boolean;
     }
-  | { readonly kind: 'stopped'; readonly generation: number }
+  | {
+      readonly kind: 'stopped';
+      readonly generation: number;
+      /** True when its host took it away, and nobody here asked for that. */
+      readonly isEvicted?: boolean;
+    }
   /** `reason` is for people and holds the last words; `cause` is absent where a runtime does not tell it. */
   | {
       readonly kind: 'crashed';

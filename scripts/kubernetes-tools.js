@@ -14,7 +14,7 @@ import { runNetworkStep, runQuietly } from './run-quietly.js';
 import { toolsFolder } from './temporal-tools.js';
 
 /** Of the API server; its staging modules have the same number below 0. */
-const KUBERNETES_VERSION = '1.34.4';
+export const KUBERNETES_VERSION = '1.34.4';
 const KWOK_VERSION = 'v0.7.0';
 
 /** The API server's own command, from its constructor: the module of Kubernetes itself refuses to be installed. */
@@ -109,21 +109,25 @@ async function buildKwok(work, env) {
 }
 
 /** A module of our own in which every part of Kubernetes has the version that belongs to it. */
-async function buildApiServer(work, env) {
-  const go = goOf(env);
+export function kubernetesModule(go, work, env) {
   const look = ['list', '-m', '-json', `k8s.io/kubernetes@v${KUBERNETES_VERSION}`];
   const { GoMod } = JSON.parse(execFileSync(go, look, { env, cwd: work, encoding: 'utf8' }));
   const staging = `v0.${KUBERNETES_VERSION.split('.').slice(1).join('.')}`;
   // Parts that live in the same tree have no version there.
   const parts = [...readFileSync(GoMod, 'utf8').matchAll(/^\s*(k8s\.io\/[a-z0-9-]+) v0\.0\.0$/gm)];
   const module = [
-    'module parley.dev/kube-apiserver',
+    'module parley.dev/kubernetes',
     'go 1.24.0',
     `require k8s.io/kubernetes v${KUBERNETES_VERSION}`,
     `require k8s.io/component-base ${staging}`,
     ...parts.map(([, part]) => `replace ${part} => ${part} ${staging}`),
   ];
-  writeFileSync(path.join(work, 'go.mod'), `${module.join('\n')}\n`);
+  return `${module.join('\n')}\n`;
+}
+
+async function buildApiServer(work, env) {
+  const go = goOf(env);
+  writeFileSync(path.join(work, 'go.mod'), kubernetesModule(go, work, env));
   writeFileSync(path.join(work, 'main.go'), MAIN);
   const version = `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
   const flags = ['-mod=mod', '-ldflags', `-s -w ${version}`];

@@ -254,6 +254,13 @@ export function crashed(turn: SandboxTurn, event: EventOf<'runtimeCrashed'>): vo
   becomeError(turn, event.reason);
 }
 
+/** Nothing is wrong with what it holds: it stops as for anybody who needs its place, and may be resumed. */
+export function evicted(turn: SandboxTurn, event: EventOf<'runtimeEvicted'>): void {
+  if (turn.state.watch !== event.commandId) return;
+  turn.state.watch = null;
+  beginPause(turn, 'capacity');
+}
+
 export function unknown(turn: SandboxTurn, event: Answer): void {
   rewatch(turn, event, true);
 }

@@ -50,6 +50,8 @@ export type SandboxEvent =
   | { readonly type: 'runtimeGone'; readonly commandId: string }
   /** The runtime says that this incarnation is dead. */
   | { readonly type: 'runtimeCrashed'; readonly commandId: string; readonly reason: string }
+  /** The host of this incarnation took it away, to make room or to be serviced; its files are whole. */
+  | { readonly type: 'runtimeEvicted'; readonly commandId: string }
   /** The runtime could not be asked (D13). */
   | { readonly type: 'runtimeUnknown'; readonly commandId: string }
   /** It could be asked again. */

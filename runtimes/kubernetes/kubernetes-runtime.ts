@@ -176,6 +176,8 @@ async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence
     if (isComing || (status?.kind !== 'ended' && context.turns.isStarting(id))) {
       return { kind: 'unknown', reason: 'its pod is being made' };
     }
+    // A drained node and whoever else removes a pod leave the volume as it is: that is a stop, and no crash.
+    if (pod === null && endedFor === null) return { kind: 'stopped', generation, isEvicted: true };
     const { cause, words } = await readLastWords(context.pods, { endedFor, pod });
     return { kind: 'crashed', generation, reason: words, cause };
   } catch (error) {

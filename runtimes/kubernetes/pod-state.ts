@@ -54,6 +54,7 @@ export function podStateOf(installation: string, pod: V1Pod): PodState {
 function statusOf(pod: V1Pod): PodStatus {
   const { phase, reason = '', message = '', podIP } = pod.status ?? {};
   const main = pod.status?.containerStatuses?.find(({ name }) => name === MAIN_CONTAINER);
+  if (wasEnded(pod, main)) return { kind: 'ending' };
   if (phase === 'Failed' || phase === 'Succeeded') return ended(main, [reason, message, preparationOf(pod)]);
   if (reason === 'NodeLost' || phase === 'Unknown')
     return { kind: 'lost', reason: 'its node does not answer' };
@@ -61,6 +62,16 @@ function statusOf(pod: V1Pod): PodStatus {
   if (main?.state?.terminated !== undefined) return ended(main, [reason, message, '']);
   if (phase === 'Running' && podIP !== undefined && podIP !== '') return { kind: 'running', address: podIP };
   return pending(pod);
+}
+
+/** What ends after it was told to does not end by itself: it is about to be gone, whatever its code says. */
+function wasEnded({ metadata }: V1Pod, main: V1ContainerStatus | undefined): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata ?? {};
+  if (deletionTimestamp === undefined) return false;
+  const finishedAt = main?.state?.terminated?.finishedAt;
+  // The time of the deletion is when its grace is over.
+  const toldAt = deletionTimestamp.getTime() - deletionGracePeriodSeconds * 1_000;
+  return finishedAt !== undefined && finishedAt.getTime() >= toldAt;
 }
 
 function ended(

@@ -132,6 +132,11 @@ describe('watchIdle', () => {
   it.each([
     ['gone', { kind: 'gone' }, { type: 'runtimeGone' }],
     ['crashed', { kind: 'crashed', generation: 1, reason: 'oom' }, { type: 'runtimeCrashed', reason: 'oom' }],
+    [
+      'taken away by its host',
+      { kind: 'stopped', generation: 1, isEvicted: true },
+      { type: 'runtimeEvicted' },
+    ],
     ['stopped from outside', { kind: 'stopped', generation: 1 }, { type: 'runtimeCrashed' }],
   ] as const)('tells gone, dead and stopped apart: %s', async (_, presence, answer) => {
     const watch = await watching();

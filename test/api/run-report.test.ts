@@ -50,7 +50,8 @@ it('has no character that acts on what stands around it', async () => {
   expect(body.failures.length).toBe(50);
   const { description, ...rest } = body;
   expect(description).toContain('<script>');
-  expect(JSON.stringify(rest)).not.toMatch(/\\u001b|[\u001b\u202a-\u202e\u2066-\u2069]/);
+  expect(JSON.stringify(rest)).not.toContain('\\u001b');
+  expect(JSON.stringify(rest)).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
   expect(text.length).toBeLessThan(2_000_000);
 });
 

@@ -65,6 +65,20 @@ describe('limits (D10)', () => {
     expect(life.its).toMatchObject({ phase: 'pausing', releaseReason: 'session_limit' });
   });
 
+  it('pauses a working sandbox that its host took away, and brings it back when it is needed', () => {
+    const life = at.running().notice('working').answer('runtimeEvicted');
+    expect(life.its).toMatchObject({ phase: 'pausing', releaseReason: 'capacity', watch: null });
+    life.answer('sandboxStopped');
+    expect(life.its).toMatchObject({ phase: 'released', status: 'PAUSED', pauseReason: 'capacity' });
+    expect(life.resume().its.phase).toBe('reserving');
+  });
+
+  it('takes no heed of an eviction that another watch saw', () => {
+    const life = at.running();
+    life.send({ type: 'runtimeEvicted', commandId: `${life.its.watch ?? ''}-earlier` });
+    expect(life.its.phase).toBe('running');
+  });
+
   it('counts the session of one from the warm pool from its boot, and the next one from its resume', () => {
     const warm = (earlierMs: number) => {
       const life = new at.SandboxLife({ ...at.SPEC, bootedAt: 0 });

@@ -65,6 +65,7 @@ const EVENTS: { [Type in SandboxEventType]: (state: SandboxState) => Extract<San
     idleReached: (state) => ({ type: 'idleReached', ...watched(state), lastActivityAt: 0, lookedAt: LATE }),
     runtimeGone: (state) => ({ type: 'runtimeGone', commandId: state.awaiting ?? state.watch ?? 'none' }),
     runtimeCrashed: (state) => ({ type: 'runtimeCrashed', ...watched(state), reason: 'r' }),
+    runtimeEvicted: (state) => ({ type: 'runtimeEvicted', ...watched(state) }),
     runtimeUnknown: (state) => ({ type: 'runtimeUnknown', ...watched(state) }),
     runtimeAnswered: (state) => ({ type: 'runtimeAnswered', ...watched(state) }),
     attachRequested: () => ({ ...attach, explicit: false }),

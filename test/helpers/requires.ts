@@ -10,6 +10,7 @@ import { dockerdMissing } from '../../scripts/docker-daemon.ts';
 import { acpAgentsMissing } from '../../scripts/acp-agents.js';
 import { ciToolsMissing } from '../../scripts/ci-tools.js';
 import { clientGeneratorsMissing } from '../../scripts/client-generators.js';
+import { clusterMissing } from '../../scripts/cluster-tools.js';
 import { installedComposeTools } from '../../scripts/compose-tools.js';
 import { installedGitea } from '../../scripts/gitea-tool.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
@@ -28,6 +29,7 @@ export type Tool =
   | 'acp-agents'
   | 'ci-tools'
   | 'client-generators'
+  | 'cluster-local'
   | 'compose-local'
   | 'gitea'
   | 'helm'
@@ -56,7 +58,13 @@ const PROBE_TIMEOUT_MS = 120_000;
  * Too long to build for every machine that tests, or not in a shallow clone: named when they are missing, and no failure
  * under CI=true either.
  */
-const OPTIONAL: ReadonlySet<Tool> = new Set(['compose-local', 'gitea', 'k8s-local', 'last-release']);
+const OPTIONAL: ReadonlySet<Tool> = new Set([
+  'cluster-local',
+  'compose-local',
+  'gitea',
+  'k8s-local',
+  'last-release',
+]);
 
 /** Tools that are looked for in more places than the search path. */
 const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
@@ -87,6 +95,7 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     const reason = clientGeneratorsMissing(process.env);
     return reason && `${reason}; install them with "node scripts/client-generators.js"`;
   },
+  'cluster-local': () => clusterMissing(process.env),
   'compose-local': () =>
     installedComposeTools(process.env) === null
       ? 'the programs of temporal-compose.yml were not built here; "npm run compose:local" builds them'

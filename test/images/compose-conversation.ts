@@ -1,10 +1,14 @@
 /**
- * A conversation over the API of the stack of compose-stack.ts, by the script of its gateway.
+ * A conversation over the API of whatever has been started as it is shipped, by the script of its gateway.
  * Owns starting it, saying more, and reading what it wrote.
  */
 import { expect } from 'vitest';
 import type { Client } from '../../api/client/client.ts';
-import type { ComposeStack } from './compose-stack.ts';
+
+/** Whatever has the client of a service, a stack of compose or a cluster. */
+export interface Conversing {
+  readonly client: Client;
+}
 
 /** What the script of the gateway lets an agent write, and say once there is nothing left to do. */
 export const TEXT = 'There is a place where it always begins.';
@@ -12,7 +16,7 @@ const AT_THE_END = 'text.md has the text.';
 const AFTERWARDS = 'Done.';
 
 /** Starts a conversation, and waits until its agent has done what the script says. */
-export async function converse({ client }: ComposeStack, text: string): Promise<string> {
+export async function converse({ client }: Conversing, text: string): Promise<string> {
   const task = await client.startAppConversation({
     body: { initial_message: { content: [{ type: 'text', text }] } },
   });
@@ -25,7 +29,7 @@ export async function converse({ client }: ComposeStack, text: string): Promise<
 }
 
 /** One message more, and one answer more. */
-export async function sayMore({ client }: ComposeStack, id: string): Promise<void> {
+export async function sayMore({ client }: Conversing, id: string): Promise<void> {
   const before = await timesSaid(client, id, AFTERWARDS);
   await client.sendMessage({
     params: { conversation_id: id },
@@ -39,7 +43,7 @@ async function timesSaid(client: Client, id: string, words: string): Promise<num
   return items.filter((event) => JSON.stringify(event).includes(words)).length;
 }
 
-export async function textOf({ client }: ComposeStack, id: string): Promise<string> {
+export async function textOf({ client }: Conversing, id: string): Promise<string> {
   const query = { file_path: `/workspace/${id}/text.md` };
   return await client.readWorkspaceFile({ params: { conversation_id: id }, query });
 }

@@ -255,7 +255,7 @@ export function describeCluster(create: () => Promise<ClusterHarness>): void {
     expect([await pods(), await secrets()]).toEqual([[podOf(request)], 0]);
   });
 
-  test('has last words for a pod that its node evicted, and for one that somebody removed', async () => {
+  test('has last words for a pod that its node evicted, and is stopped, to go on, where somebody removed its pod', async () => {
     const evicted = await up();
     await harness.evict(podOf(evicted), 'The node was low on resource: memory.');
     expect(await settled(harness.runtime, evicted.sandboxId, 'crashed')).toMatchObject({
@@ -266,11 +266,14 @@ export function describeCluster(create: () => Promise<ClusterHarness>): void {
     await ask(({ core }) =>
       core.deleteNamespacedPod({ ...inNamespace(podOf(removed)), gracePeriodSeconds: 0 }),
     );
-    expect(await settled(harness.runtime, removed.sandboxId, 'crashed')).toMatchObject({
-      kind: 'crashed',
-      reason: 'its pod was removed by somebody else',
+    expect(await settled(harness.runtime, removed.sandboxId, 'stopped')).toEqual({
+      ...{ kind: 'stopped', generation: 1, isEvicted: true },
     });
     expect(await volume(removed)).not.toBeNull();
+    await harness.runtime.stop(removed);
+    expect(await harness.runtime.inspect(removed.sandboxId)).toEqual({ kind: 'stopped', generation: 1 });
+    await up({ sandboxId: removed.sandboxId, generation: 2 });
+    expect(await harness.runtime.inspect(removed.sandboxId)).toMatchObject({ kind: 'up', generation: 2 });
   });
 
   test('gives a pod that is to go the time of a stop, whatever its form says', async () => {

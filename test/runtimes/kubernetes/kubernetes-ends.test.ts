@@ -153,12 +153,11 @@ describe('an incarnation in a cluster that ends by itself', () => {
     ]);
   });
 
-  it('has crashed and kept its files when somebody removed its pod', async () => {
+  it('was stopped and kept its files when somebody removed its pod', async () => {
     const request = await up();
     harness.api.store.drop('pods', podOf(request));
-    expect(await harness.runtime.inspect(request.sandboxId)).toMatchObject({
-      kind: 'crashed',
-      reason: 'its pod was removed by somebody else',
+    expect(await harness.runtime.inspect(request.sandboxId)).toEqual({
+      ...{ kind: 'stopped', generation: 1, isEvicted: true },
     });
     expect(harness.api.store.find('persistentvolumeclaims', volumeOf(request))).not.toBeNull();
   });

@@ -88,6 +88,21 @@ describe('the state of a pod', () => {
     expect(podStateOf('parley', { metadata, status: ended(0) }).status.kind).toBe('ended');
   });
 
+  it.each([
+    ['ended by itself before it was told to', 69, 'ended'],
+    ['ended because it was told to', 70, 'ending'],
+    ['ended when its grace was over', 100, 'ending'],
+  ])('%s', (_, finishedAtS, kind) => {
+    // A pod is told to end a grace before its deletion.
+    const metadata = { name: 'pod', deletionTimestamp: new Date(100_000), deletionGracePeriodSeconds: 30 };
+    const status = ended(143);
+    const [main] = status.containerStatuses ?? [];
+    const terminated = { exitCode: 143, finishedAt: new Date(finishedAtS * 1_000) };
+    const containerStatuses = main === undefined ? [] : [{ ...main, state: { terminated } }];
+    const found = podStateOf('parley', { metadata, status: { ...status, containerStatuses } });
+    expect(found.status.kind).toBe(kind);
+  });
+
   it('bears marks of its own installation only', () => {
     const labels = {
       'dev.parley/installation': 'parley',

@@ -1,0 +1,215 @@
+/**
+ * Installs what a whole Kubernetes on this machine is made of, where it is missing: its programs and the network
+ * policies, the name server and the first process of a pod built by Go, and etcd, network plug-ins and ipset from the
+ * packages of Debian. Everything goes into the cache of the other tools, and is there the next time.
+ * Plain JavaScript without a dependency, as the other installers are; must not choose a registry. The first build takes
+ * many minutes, so nothing asks for it unasked: `npm run cluster:local` does. containerd and runc are the system's.
+ */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isProgram, onPath } from './find-program.js';
+import { KUBERNETES_VERSION, kubernetesModule } from './kubernetes-tools.js';
+import { withLock } from './lock.js';
+import { runNetworkStep, runQuietly } from './run-quietly.js';
+import { aside, toolsFolder } from './temporal-tools.js';
+
+const COREDNS = 'github.com/coredns/coredns';
+const COREDNS_VERSION = 'v1.12.4';
+const ROUTER = 'github.com/cloudnativelabs/kube-router/v2';
+const ROUTER_VERSION = 'v2.1.0';
+
+/** Each command by name, with its package and constructor below k8s.io/kubernetes/cmd. */
+const COMMANDS = {
+  'kube-apiserver': 'NewAPIServerCommand()',
+  'kube-controller-manager': 'NewControllerManagerCommand()',
+  'kube-scheduler': 'NewSchedulerCommand()',
+  'kube-proxy': 'NewProxyCommand()',
+  kubelet: 'NewKubeletCommand(context.Background())',
+};
+
+/** What holds a pod's name spaces open; it ends what is left to it. */
+const PAUSE = `package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
+	for told := range signals {
+		if told != syscall.SIGCHLD {
+			return
+		}
+		for {
+			if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 || err != nil {
+				break
+			}
+		}
+	}
+}
+`;
+
+/** The name server with no more than a cluster asks of it. */
+const NAMES = `package main
+
+import (
+	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/health"
+	_ "github.com/coredns/coredns/plugin/kubernetes"
+	_ "github.com/coredns/coredns/plugin/ready"
+
+	"github.com/coredns/coredns/coremain"
+)
+
+func main() {
+	coremain.Run()
+}
+`;
+
+/** What is made: folder in the cache, programs in it, and how. */
+const PARTS = [
+  { name: 'pause-1', programs: ['pause'], make: buildPause },
+  {
+    name: 'cluster-debian-1',
+    programs: ['usr/bin/etcd', 'usr/lib/cni/bridge', 'usr/lib/cni/portmap', 'usr/sbin/ipset'],
+    make: unpackPackages,
+  },
+  {
+    name: `cluster-kubernetes-${KUBERNETES_VERSION}`,
+    programs: Object.keys(COMMANDS),
+    make: buildKubernetes,
+  },
+  { name: `kube-router-${ROUTER_VERSION}`, programs: ['kube-router'], make: buildRouter },
+  { name: `coredns-${COREDNS_VERSION}`, programs: ['coredns'], make: buildNames },
+];
+
+const PACKAGES = ['etcd-server', 'containernetworking-plugins', 'ipset', 'libipset13'];
+/** Of the system, with its package: they run beside a Docker of it, too. */
+const SYSTEM = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc', 'iptables', 'kubectl'];
+
+const folderOf = ({ name }, env) => path.join(toolsFolder(env), name);
+const isWhole = (part, env) =>
+  part.programs.every((program) => isProgram(path.join(folderOf(part, env), program)));
+
+/** Folders of the parts; null when one of them is missing. */
+export function installedCluster(env) {
+  if (!PARTS.every((part) => isWhole(part, env))) return null;
+  const [pause, debian, kubernetes, router, names] = PARTS.map((part) => folderOf(part, env));
+  return { pause: path.join(pause, 'pause'), debian, kubernetes, router, names };
+}
+
+/** Why no cluster can start here, as a sentence; null when one can. */
+export function clusterMissing(env) {
+  if (process.platform !== 'linux') return 'a cluster starts on Linux only';
+  if (process.getuid() !== 0) return 'only root can start a cluster';
+  const absent = SYSTEM.filter((program) => onPath(program, env) === null);
+  if (absent.length > 0) return `${absent.join(', ')} not installed`;
+  return installedCluster(env) === null
+    ? 'the programs of a cluster were not built here; "npm run cluster:local" builds them'
+    : null;
+}
+
+/** Installs what is missing, one after the other; resolves with one line for each that says how it went. */
+export async function installCluster(env) {
+  mkdirSync(toolsFolder(env), { recursive: true });
+  return await withLock(path.join(toolsFolder(env), '.cluster.lock'), async () => {
+    const results = [];
+    for (const part of PARTS) results.push(await install(part, env));
+    return results;
+  });
+}
+
+async function install(part, env) {
+  const { name } = part;
+  if (isWhole(part, env)) return { name, ok: true, line: folderOf(part, env) };
+  const go = onPath('go', env);
+  if (go === null) return { name, ok: false, line: 'go is not installed' };
+  const settings = { ...env, CGO_ENABLED: '0' };
+  return await aside(name, folderOf(part, env), (work) => part.make(go, work, settings));
+}
+
+/** Takes the programs out of the packages: nothing is installed on the system, and no service starts. */
+async function unpackPackages(go, work, env) {
+  await runNetworkStep(`apt-get download ${PACKAGES.join(' ')}`, 'apt-get', ['download', ...PACKAGES], {
+    env,
+    cwd: work,
+  });
+  for (const file of readdirSync(work).filter((entry) => entry.endsWith('.deb'))) {
+    await runQuietly('dpkg-deb', ['-x', path.join(work, file), work], { env });
+    rmSync(path.join(work, file));
+  }
+}
+
+async function buildPause(go, work, env) {
+  const source = path.join(work, 'source');
+  mkdirSync(source);
+  writeFileSync(path.join(source, 'main.go'), PAUSE);
+  const args = ['build', '-ldflags', '-s -w', '-o', path.join(work, 'pause'), 'main.go'];
+  await runQuietly(go, args, { env, cwd: source });
+  rmSync(source, { recursive: true });
+}
+
+/** One build for all of them: most of what they are made of is the same. */
+async function buildKubernetes(go, work, env) {
+  const source = path.join(work, 'source');
+  mkdirSync(source);
+  writeFileSync(path.join(source, 'go.mod'), kubernetesModule(go, source, env));
+  for (const [name, constructor] of Object.entries(COMMANDS)) {
+    mkdirSync(path.join(source, name));
+    writeFileSync(path.join(source, name, 'main.go'), commandOf(name, constructor));
+  }
+  const version = `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
+  const flags = ['-mod=mod', '-ldflags', `-s -w ${version}`, '-o', `${work}/`];
+  await runNetworkStep('go build of kubernetes', go, ['build', ...flags, './...'], { env, cwd: source });
+  rmSync(source, { recursive: true });
+}
+
+/** The command's own constructor: the module of Kubernetes itself refuses to be installed. */
+function commandOf(name, constructor) {
+  return `package main
+
+import (
+${constructor.includes('context.') ? '\t"context"\n' : ''}	"os"
+
+	"k8s.io/component-base/cli"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+	"k8s.io/kubernetes/cmd/${name}/app"
+)
+
+func main() {
+	os.Exit(cli.Run(app.${constructor}))
+}
+`;
+}
+
+async function buildRouter(go, work, env) {
+  const source = `${ROUTER}/cmd/kube-router@${ROUTER_VERSION}`;
+  await runNetworkStep(`go install ${source}`, go, ['install', '-ldflags', '-s -w', source], {
+    env: { ...env, GOBIN: work },
+  });
+}
+
+async function buildNames(go, work, env) {
+  const source = path.join(work, 'source');
+  mkdirSync(source);
+  const module = ['module parley.dev/names', 'go 1.24.0', `require ${COREDNS} ${COREDNS_VERSION}`];
+  writeFileSync(path.join(source, 'go.mod'), `${module.join('\n')}\n`);
+  writeFileSync(path.join(source, 'main.go'), NAMES);
+  const flags = ['-mod=mod', '-ldflags', '-s -w', '-o', path.join(work, 'coredns')];
+  await runNetworkStep('go build of coredns', go, ['build', ...flags, '.'], { env, cwd: source });
+  rmSync(source, { recursive: true });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const results = await installCluster(process.env);
+  for (const { name, ok, line } of results) {
+    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
+  }
+  if (results.some(({ ok }) => !ok)) process.exitCode = 1;
+}

@@ -1,0 +1,201 @@
+/**
+ * A machine within this one for a cluster: a network, mounts and processes of its own, which all end with its first
+ * process. Rules of the firewall, network links and mounts of a cluster are therefore never this machine's, but for one
+ * link to it, which goes with the other end.
+ * Owns that process, its control groups, what the kubelet changes for the whole kernel, and the end of all of it.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** One cluster at a time: whoever comes second cannot make the link. */
+const LINK = 'parley-k8s';
+const HOST_ADDRESS = '10.235.0.1';
+const OWN_ADDRESS = '10.235.0.2';
+/** Address of the node, which its pods share a bridge with. */
+export const NODE_ADDRESS = '10.233.0.1';
+export const POD_NETWORK = '10.233.0.0/16';
+export const SERVICE_NETWORK = '10.234.0.0/24';
+export const BRIDGE = 'pods0';
+const CONTROL_GROUPS = '/sys/fs/cgroup';
+const KERNEL_SETTINGS = ['vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic', 'kernel/panic_on_oops'];
+/** Folders of the system that programs of a cluster write to, wherever they are told to. */
+const OWN_FOLDERS = ['/run', '/var/lib', '/var/log'];
+const LOOK_MS = 50;
+const START_MS = 10_000;
+const STOP_MS = 30_000;
+const LOG_TAIL_BYTES = 2_000;
+
+export interface Machine {
+  readonly dir: string;
+  /** Below every control group of the kernel. */
+  readonly controlGroup: string;
+  /** Starts a program that goes on until the machine ends. */
+  launch(program: string, args: readonly string[], env?: Readonly<Record<string, string>>): ChildProcess;
+  /** Runs a program in it; its standard output. @throws with what it said */
+  run(program: string, args: readonly string[]): string;
+  /** End of what that program said. */
+  logOf(program: string): string;
+  close(): Promise<void>;
+}
+
+/** @throws Error another cluster is there, or the kernel refuses */
+export async function startMachine(firstProcess: string): Promise<Machine> {
+  const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'rc-')));
+  const controlGroup = path.basename(dir);
+  const settings = KERNEL_SETTINGS.map((name) => [name, readFileSync(`/proc/sys/${name}`, 'utf8')] as const);
+  const flags = ['--net', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
+  const first = spawn('unshare', [...flags, 'sh', '-c', `${mounts(dir)}exec "$0"`, firstProcess], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  first.on('error', () => undefined);
+  const kill = (): void => void first.kill('SIGKILL');
+  process.once('exit', kill);
+  const close = async (): Promise<void> => {
+    process.off('exit', kill);
+    await ended(first);
+    await removeGroups(controlGroup);
+    for (const [name, value] of settings) writeFileSync(`/proc/sys/${name}`, value);
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  };
+  try {
+    const pid = await firstChildOf(first, firstProcess);
+    const inside = ['--target', String(pid), '--net', '--mount', '--pid', '--'];
+    const machine: Machine = {
+      ...{ dir, controlGroup, close },
+      launch: (program, args, env = {}) => launch(dir, { program, args: [...inside, program, ...args], env }),
+      run: (program, args) =>
+        execFileSync('nsenter', [...inside, program, ...args], { encoding: 'utf8', stdio: 'pipe' }),
+      logOf: (program) => logOf(dir, program),
+    };
+    makeGroups(controlGroup);
+    connect(machine, pid);
+    return machine;
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function mounts(dir: string): string {
+  const own = OWN_FOLDERS.map((folder) => {
+    const from = path.join(dir, 'root', folder);
+    mkdirSync(from, { recursive: true });
+    return `mount --bind ${from} ${folder}`;
+  });
+  // What a pod mounts must be seen by the kubelet, and the reverse.
+  return ['set -e', ...own, 'mount --make-rshared /', ''].join('\n');
+}
+
+async function firstChildOf(unshare: ChildProcess, program: string): Promise<number> {
+  for (const until = Date.now() + START_MS; Date.now() < until; await pause(LOOK_MS)) {
+    if (unshare.exitCode !== null || unshare.pid === undefined) break;
+    const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
+    const pid = Number(children);
+    // Its mounts are done once it is what it becomes.
+    if (pid > 0 && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith(`${program}\0`)) return pid;
+  }
+  throw new Error('Cannot start a cluster: the kernel refuses a machine within this one');
+}
+
+function connect(machine: Machine, pid: number): void {
+  const host = (...args: readonly string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
+  const inside = (...args: readonly string[]): void => void machine.run('ip', args);
+  host('link', 'add', LINK, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid));
+  host('address', 'add', `${HOST_ADDRESS}/30`, 'dev', LINK);
+  host('link', 'set', LINK, 'up');
+  inside('link', 'set', 'lo', 'up');
+  inside('address', 'add', `${OWN_ADDRESS}/30`, 'dev', 'eth0');
+  inside('link', 'set', 'eth0', 'up');
+  inside('route', 'add', 'default', 'via', HOST_ADDRESS);
+  inside('link', 'add', BRIDGE, 'type', 'bridge');
+  inside('address', 'add', `${NODE_ADDRESS}/24`, 'dev', BRIDGE);
+  inside('link', 'set', BRIDGE, 'up');
+  for (const network of [POD_NETWORK, SERVICE_NETWORK]) host('route', 'add', network, 'via', OWN_ADDRESS);
+  const settings = ['net/ipv4/ip_forward', 'net/bridge/bridge-nf-call-iptables'];
+  machine.run('sh', ['-c', settings.map((name) => `echo 1 > /proc/sys/${name}`).join(' && ')]);
+}
+
+function launch(
+  dir: string,
+  order: {
+    readonly program: string;
+    readonly args: readonly string[];
+    readonly env: Readonly<Record<string, string>>;
+  },
+): ChildProcess {
+  const { program, args, env } = order;
+  const log = openSync(path.join(dir, `${path.basename(program)}.log`), 'a');
+  const child = spawn('nsenter', [...args], {
+    cwd: dir,
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...env },
+  });
+  closeSync(log);
+  child.on('error', () => undefined);
+  return child;
+}
+
+function logOf(dir: string, program: string): string {
+  const file = path.join(dir, `${path.basename(program)}.log`);
+  return existsSync(file) ? readFileSync(file, 'utf8').slice(-LOG_TAIL_BYTES) : '';
+}
+
+const controllers = (): readonly string[] =>
+  readdirSync(CONTROL_GROUPS, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'unified')
+    .map(({ name }) => path.join(CONTROL_GROUPS, name));
+
+function makeGroups(name: string): void {
+  for (const controller of controllers()) {
+    mkdirSync(path.join(controller, name), { recursive: true });
+    if (path.basename(controller) !== 'cpuset') continue;
+    // A group of processors is empty at first, and nothing can run in it.
+    for (const file of ['cpuset.cpus', 'cpuset.mems'])
+      writeFileSync(path.join(controller, name, file), readFileSync(path.join(controller, file)));
+  }
+}
+
+/** Processes that were killed leave their groups a moment later. */
+async function removeGroups(name: string): Promise<void> {
+  for (const until = Date.now() + STOP_MS; Date.now() < until; await pause(LOOK_MS)) {
+    const left = controllers().filter((controller) => existsSync(path.join(controller, name)));
+    if (left.length === 0) return;
+    for (const controller of left) {
+      try {
+        removeGroup(path.join(controller, name));
+      } catch {
+        // Still in use: the next look tries again.
+      }
+    }
+  }
+}
+
+function removeGroup(group: string): void {
+  for (const entry of readdirSync(group, { withFileTypes: true }))
+    if (entry.isDirectory()) removeGroup(path.join(group, entry.name));
+  rmdirSync(group);
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.kill('SIGKILL');
+  });
+}

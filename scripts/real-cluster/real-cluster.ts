@@ -1,0 +1,96 @@
+/**
+ * A whole Kubernetes of one node on this machine, for tests: every program is the real one, in a machine of its own.
+ * Owns the order in which its parts start; each part is a file beside this one.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { clusterMissing, installedCluster } from '../cluster-tools.js';
+import { startControlPlane } from './control-plane.ts';
+import { importImage, importProgram, NAMES_IMAGE, PAUSE_IMAGE } from './images.ts';
+import { startMachine } from './machine.ts';
+import type { Machine } from './machine.ts';
+import { NODE_NAME, startContainerd, startKubelet, startNetwork } from './node.ts';
+import { CLUSTER_OBJECTS } from './objects.ts';
+import { startVolumes } from './volumes.ts';
+
+const LOOK_MS = 200;
+const SOCKET_MS = 60_000;
+const READY = '240s';
+const OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
+
+export interface RealCluster {
+  readonly machine: Machine;
+  /** Of an administrator, for programs of this machine. */
+  readonly kubeconfig: string;
+  /** Its standard output. @throws Error with what it said */
+  kubectl(args: readonly string[], input?: string): Promise<string>;
+  /** Takes in an archive of `docker save`; the digest under which pods find the image of that name. */
+  importImage(archive: string, image: string): string;
+  close(): Promise<void>;
+}
+
+/** @throws Error a part is missing, or one does not start */
+export async function startRealCluster(): Promise<RealCluster> {
+  const reason = clusterMissing(process.env);
+  const parts = installedCluster(process.env);
+  if (parts === null || reason !== null) throw new Error(`Cannot start a cluster: ${reason ?? 'parts'}`);
+  const machine = await startMachine(parts.pause);
+  let volumes: { close(): Promise<void> } | null = null;
+  const close = async (): Promise<void> => {
+    await volumes?.close();
+    await machine.close();
+  };
+  try {
+    const socket = startContainerd(machine, parts);
+    const plane = await startControlPlane(machine, parts);
+    const { kubeconfig } = plane;
+    await isThere(machine, socket);
+    const store = { machine, socket };
+    await importProgram(store, parts.pause, PAUSE_IMAGE);
+    await importProgram(store, path.join(parts.names, 'coredns'), NAMES_IMAGE);
+    startKubelet(machine, { parts, plane, socket });
+    startNetwork(machine, { parts, plane, socket });
+    const config = new KubeConfig();
+    config.loadFromFile(kubeconfig);
+    volumes = startVolumes(config.makeApiClient(CoreV1Api), path.join(machine.dir, 'volumes'));
+    const kubectl = (args: readonly string[], input?: string): Promise<string> =>
+      runKubectl(['--kubeconfig', kubeconfig, ...args], input);
+    await kubectl(['apply', '--filename', '-'], JSON.stringify(CLUSTER_OBJECTS));
+    await nodeIsThere(machine, kubectl);
+    await kubectl(['wait', '--for=condition=Ready', `node/${NODE_NAME}`, `--timeout=${READY}`]);
+    await kubectl(['-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', `--timeout=${READY}`]);
+    return {
+      ...{ machine, kubeconfig, kubectl, close },
+      importImage: (archive, image) => importImage(store, archive, image),
+    };
+  } catch (error) {
+    if (process.env['PARLEY_CLUSTER_KEEP'] === undefined) await close();
+    throw error;
+  }
+}
+
+async function isThere(machine: Machine, socket: string): Promise<void> {
+  for (const until = Date.now() + SOCKET_MS; Date.now() < until; await pause(LOOK_MS))
+    if (existsSync(socket)) return;
+  throw new Error(`Cannot start containerd: ${machine.logOf('containerd')}`);
+}
+
+async function nodeIsThere(machine: Machine, kubectl: RealCluster['kubectl']): Promise<void> {
+  for (const until = Date.now() + SOCKET_MS; Date.now() < until; await pause(LOOK_MS)) {
+    if ((await kubectl(['get', 'nodes', '--output', 'name'])).includes(NODE_NAME)) return;
+  }
+  throw new Error(`Cannot start the kubelet: ${machine.logOf('kubelet')}`);
+}
+
+function runKubectl(args: readonly string[], input: string | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile('kubectl', [...args], { maxBuffer: OUTPUT_BYTES_MAX }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error(`kubectl ${args.slice(2, 5).join(' ')} failed: ${stderr.trim()}`));
+    });
+    child.stdin?.on('error', () => undefined).end(input ?? '');
+  });
+}
