@@ -112,11 +112,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
     ),
     runtimeGone: cell(['missing'], 'the runtime says there is no such sandbox (D13)', answers.gone),
     runtimeCrashed: cell(['errorStopping'], 'unrecoverable failure: read-only (D13)', answers.crashed),
-    runtimeEvicted: cell(
-      ['pausing'],
-      'its host made room: releases, even if active; files stay',
-      answers.evicted,
-    ),
+    runtimeEvicted: cell(['pausing'], 'its host made room: releases; files stay', answers.evicted),
     runtimeUnknown: cell(['running'], 'only marks it stale (D13)', answers.unknown),
     runtimeAnswered: cell(['running'], 'no longer stale', answers.answeredAgain),
     attachRequested: cell(['running'], 'accepts the conversation', requests.attach),

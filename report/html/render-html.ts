@@ -6,6 +6,7 @@ import { drawFigure, FIGURE_STYLE } from '../figures/draw-figure.ts';
 import { reportFigures } from '../figures/report-figures.ts';
 import { escapeText, renderPage } from '../page/page.ts';
 import type { ReportData } from '../report-data.ts';
+import { reportTiles, type Tile } from '../report-tiles.ts';
 import { reportVerdicts, type Verdict } from '../report-verdict.ts';
 import { otherSections } from '../report-document.ts';
 import { sumSection } from '../sum-section.ts';
@@ -14,7 +15,8 @@ import { itemTable, rowIds } from './item-rows.ts';
 import { ITEM_SCRIPT } from './item-script.ts';
 import { REPORT_STYLE } from './report-style.ts';
 import { sectionMarkup } from './section-markup.ts';
-import { tilesMarkup } from './tiles.ts';
+
+const FOOTNOTE = ' <a href="#sum" aria-label="Footnote 1: to the nano-dollar"><sup>1</sup></a>';
 
 export function renderHtml(data: ReportData): string {
   const failures = failureMarkup(data, rowIds(data));
@@ -69,4 +71,26 @@ function charts(data: ReportData): readonly string[] {
     '</div>',
     '</section>',
   ];
+}
+
+function tilesMarkup(data: ReportData): string {
+  const { last } = data;
+  const compared =
+    last === null
+      ? '<p class="quiet">First run of this job: there is nothing to compare it with.</p>'
+      : `<p class="quiet">Compared with the last run, <code>${escapeText(last.runId)}</code>.</p>`;
+  return [
+    '<section aria-label="Sums">',
+    '<dl class="sums">',
+    ...reportTiles(data).map(tile),
+    '</dl>',
+    compared,
+    '</section>',
+  ].join('\n');
+}
+
+function tile({ name, value, note, tone, hasFootnote = false }: Tile): string {
+  const mark = tone === 'same' ? '' : ` class="${tone}"`;
+  const figure = `${escapeText(value)}${hasFootnote ? FOOTNOTE : ''}`;
+  return `<div class="sum card"><dt>${name}</dt><dd>${figure}<small${mark}>${escapeText(note)}</small></dd></div>`;
 }

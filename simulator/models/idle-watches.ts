@@ -138,6 +138,8 @@ export class IdleWatches {
     switch (loss) {
       case 'gone':
         return { type: 'runtimeGone', commandId };
+      case 'evicted':
+        return { type: 'runtimeEvicted', commandId };
       case 'crashed':
         return { type: 'runtimeCrashed', commandId, reason: this.runtime.whyOf(sandboxId) };
       case 'unknown':

@@ -8,7 +8,7 @@ import type { ModelPort } from '../model-port.ts';
 import { ForeignObjects } from './foreign-objects.ts';
 
 /** What the runtime says when it is asked about a sandbox that it does not have any more. */
-export type Loss = 'crashed' | 'gone' | 'unknown';
+export type Loss = 'crashed' | 'evicted' | 'gone' | 'unknown';
 
 /** `again`: it was up already. `stale`: a newer or ended incarnation. `gone`: its storage was removed. */
 export type StartOutcome = 'up' | 'again' | 'stale' | 'gone';
@@ -133,7 +133,7 @@ export class RuntimeModel {
   /** Something happens to the runtime that nobody ordered; the watch sees it when it next asks. */
   lose(sandboxId: SandboxId, loss: Loss): void {
     this.lost.set(sandboxId, loss);
-    if (loss === 'gone') this.live.delete(sandboxId);
+    if (loss === 'gone' || loss === 'evicted') this.live.delete(sandboxId);
     this.changed(sandboxId);
   }
 

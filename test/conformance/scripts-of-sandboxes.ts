@@ -303,6 +303,15 @@ export const SANDBOX_SCRIPTS: readonly Script[] = [
     { untilMs: 4 * H },
   ),
   script(
+    'a host is drained under work: paused, and resumed for the next message',
+    [
+      [0, start('a')],
+      [5 * M, { do: 'lose', of: 'a', loss: 'evicted' }],
+      [H, { do: 'message', name: 'a' }],
+    ],
+    { untilMs: 4 * H },
+  ),
+  script(
     'a runtime is gone',
     [
       [0, start('a')],
