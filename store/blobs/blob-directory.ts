@@ -6,17 +6,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { ParleyError } from '../../core/parley-error.ts';
 import type { BlobStore } from '../../ports/blob-store.ts';
+import { ASIDE, blobKeyParts } from './blob-key.ts';
 import { makeDirectory, syncDirectory } from './directory-sync.ts';
-
-const KEY_PATTERN = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/;
-/** Below what file systems take for a whole path, with room for the root. */
-const KEY_LENGTH_MAX = 1_000;
-/** Longest name in a folder that common file systems take. */
-const SEGMENT_LENGTH_MAX = 255;
-/** Holds what is being written; no key begins with it. */
-const ASIDE = '.unfinished';
 
 export interface BlobDirectory extends BlobStore {
   /** Removes what a killed process left half written; only while no other process writes. Returns how many. */
@@ -96,18 +88,7 @@ async function* readBlob(file: string): AsyncGenerator<Uint8Array> {
 }
 
 function blobPath(root: string, key: string): string {
-  const segments = key.split('/');
-  const plain =
-    KEY_PATTERN.test(key) &&
-    key.length <= KEY_LENGTH_MAX &&
-    segments[0] !== ASIDE &&
-    segments.every((segment) => segment !== '.' && segment !== '..' && segment.length <= SEGMENT_LENGTH_MAX);
-  if (!plain)
-    throw new ParleyError(
-      'invalid_request',
-      `Cannot use the blob key "${key}": it is no plain relative path`,
-    );
-  return path.join(root, ...segments);
+  return path.join(root, ...blobKeyParts(key));
 }
 
 function nullWhenMissing(error: unknown): null {

@@ -36,16 +36,8 @@ export function createResultsDirectory(root: string, notes: string | null = null
       await rm(aside, { force: true });
     }
   };
-  const pathOf = ({ runId, key, name }: Parameters<Results['read']>[0]): string => {
-    const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];
-    const odd = parts.find((part) => part === '.' || part === '..' || !PART_PATTERN.test(part));
-    if (odd !== undefined)
-      throw new ParleyError(
-        'invalid_request',
-        `Cannot keep the result "${name}": "${odd}" is not a plain name`,
-      );
-    return join(rootOf(runId), ...parts);
-  };
+  const pathOf = (file: Parameters<Results['read']>[0]): string =>
+    join(rootOf(file.runId), ...resultParts(file));
   return {
     async write(file, content) {
       pathOf(file);
@@ -56,6 +48,14 @@ export function createResultsDirectory(root: string, notes: string | null = null
     names: (runId, countMax) => namesBelow(join(rootOf(runId), runId), countMax),
     location: (runId) => join(rootOf(runId), runId),
   };
+}
+
+/** Run, key and name, each a name of its own. @throws ParleyError invalid_request for what leads elsewhere */
+export function resultParts({ runId, key, name }: Parameters<Results['read']>[0]): readonly string[] {
+  const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];
+  const odd = parts.find((part) => part === '.' || part === '..' || !PART_PATTERN.test(part));
+  if (odd === undefined) return parts;
+  throw new ParleyError('invalid_request', `Cannot keep the result "${name}": "${odd}" is not a plain name`);
 }
 
 function readNote(path: string): string | null {

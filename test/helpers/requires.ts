@@ -18,6 +18,7 @@ import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
 import { lastReleaseMissing } from '../../scripts/last-release.js';
 import { installedObjectSchemas } from '../../scripts/object-schemas.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
+import { installedS3Server } from '../../scripts/s3-server.js';
 import { pythonPeerMissing } from './python-peers.ts';
 import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
 
@@ -37,6 +38,7 @@ export type Tool =
   | 'last-release'
   | 'object-schemas'
   | 'postgres'
+  | 's3-server'
   | 'temporal'
   | 'temporal-test-server'
   | 'litellm'
@@ -82,6 +84,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
   gitea: () =>
     installedGitea(process.env) === null
       ? 'Gitea is not installed; install it with "node scripts/gitea-tool.js"'
+      : null,
+  's3-server': () =>
+    installedS3Server(process.env) === null
+      ? 'a server of S3 is not installed; install it with "node scripts/s3-server.js"'
       : null,
   'acp-agents': () => {
     const reason = acpAgentsMissing(process.env);

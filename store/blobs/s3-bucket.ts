@@ -1,0 +1,204 @@
+/**
+ * A bucket of an object store that speaks S3's protocol, below one prefix.
+ * Owns the client, whole uploads and what an answer means; must not know what an object is for.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { ParleyError } from '../../core/parley-error.ts';
+
+export interface S3Settings {
+  readonly bucket: string;
+  /** Null: that of the region at AWS. */
+  readonly endpoint: string | null;
+  readonly region: string;
+  /** Of every key, without slashes at its ends; empty for none. */
+  readonly prefix: string;
+  /** The bucket is in the path of an address and not in its host, as most servers beside AWS have it. */
+  readonly isPathStyle: boolean;
+  /** Null leaves it to the bucket. */
+  readonly encryption: 'AES256' | 'aws:kms' | null;
+  /** Key of `aws:kms`; null takes the one of the account. */
+  readonly kmsKeyId: string | null;
+  /** Null looks where the SDK of AWS looks: variables, profile, role of the machine. */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+}
+
+export interface S3Bucket {
+  /** The whole object or nothing of it; an error while content is made is passed on. */
+  put(
+    key: string,
+    content: AsyncIterable<Uint8Array> | Uint8Array,
+  ): Promise<{ readonly bytes: number; readonly sha256: string }>;
+  /** Null when there is no such object. */
+  get(key: string): Promise<AsyncIterable<Uint8Array> | null>;
+  remove(key: string): Promise<void>;
+  /** Keys that begin so, sorted, without `start`; at most `countMax`. */
+  keysBelow(start: string, countMax: number): Promise<readonly string[]>;
+  /** For a reader. */
+  address(key: string): string;
+  close(): void;
+}
+
+/** What S3 takes at least of every part but the last is 5 MiB; an upload holds two parts at a time. */
+const PART_BYTES = 8 * 1024 * 1024;
+const PARTS_AT_ONCE = 2;
+/** Objects of one answer to a listing; S3 gives no more. */
+const PAGE_SIZE = 1_000;
+
+/** @throws ParleyError config_invalid the package of the client is not installed */
+export async function openS3Bucket(settings: S3Settings): Promise<S3Bucket> {
+  const sdk = await loadS3Client();
+  const client = new sdk.S3Client(clientConfig(settings));
+  const { bucket: Bucket, prefix } = settings;
+  const keyOf = (key: string): string => (prefix === '' ? key : `${prefix}/${key}`);
+  const address = (key: string): string => `s3://${Bucket}/${keyOf(key)}`;
+  const told = <Answer>(doing: string, key: string, work: Promise<Answer>): Promise<Answer> =>
+    work.catch((cause: unknown) => {
+      throw new ParleyError(
+        'store_unavailable',
+        `Cannot ${doing} ${address(key)}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        {
+          cause,
+        },
+      );
+    });
+  return {
+    async put(key, content) {
+      const measured = { hash: createHash('sha256'), bytes: 0 };
+      const failed: { cause: unknown } = { cause: null };
+      const upload = new sdk.Upload({
+        client: client as S3Client,
+        params: {
+          ...{ Bucket, Key: keyOf(key), ChecksumAlgorithm: 'SHA256' },
+          ...encryptionOf(settings),
+          Body: bodyOf(content, measured, failed),
+        },
+        partSize: PART_BYTES,
+        queueSize: PARTS_AT_ONCE,
+        // Parts of an upload that failed would be paid for until somebody finds them.
+        leavePartsOnError: false,
+      });
+      await upload.done().catch((cause: unknown) => {
+        if (failed.cause !== null) throw failed.cause;
+        return told('write', key, Promise.reject(cause as Error));
+      });
+      return { bytes: measured.bytes, sha256: measured.hash.digest('hex') };
+    },
+    async get(key) {
+      const found = await told(
+        'read',
+        key,
+        client.send(new sdk.GetObjectCommand({ Bucket, Key: keyOf(key) })).catch(nullWhenMissing),
+      );
+      return (found?.Body as AsyncIterable<Uint8Array> | undefined) ?? null;
+    },
+    async remove(key) {
+      const request = new sdk.DeleteObjectCommand({ Bucket, Key: keyOf(key) });
+      await told('remove', key, client.send(request).catch(nullWhenMissing));
+    },
+    async keysBelow(start, countMax) {
+      const keys: string[] = [];
+      let token: string | undefined;
+      do {
+        const page = await told(
+          'list',
+          start,
+          client.send(
+            new sdk.ListObjectsV2Command({
+              ...{ Bucket, Prefix: keyOf(start), MaxKeys: Math.min(PAGE_SIZE, countMax - keys.length) },
+              ...(token === undefined ? {} : { ContinuationToken: token }),
+            }),
+          ),
+        );
+        for (const { Key } of page.Contents ?? [])
+          if (Key !== undefined && !Key.endsWith('/')) keys.push(Key.slice(keyOf(start).length));
+        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+      } while (token !== undefined && keys.length < countMax);
+      return keys.sort();
+    },
+    address,
+    close: () => client.destroy(),
+  };
+}
+
+/** The client is a package that only deployments with a bucket need. @throws ParleyError config_invalid it is not there */
+async function loadS3Client() {
+  try {
+    const [client, { Upload }] = await Promise.all([
+      import('@aws-sdk/client-s3'),
+      import('@aws-sdk/lib-storage'),
+    ]);
+    return { ...client, Upload };
+  } catch (cause) {
+    throw new ParleyError('config_invalid', 'Cannot use "store.blobs": the client of S3 is not installed', {
+      cause,
+      remedy: 'npm install @aws-sdk/client-s3 @aws-sdk/lib-storage',
+    });
+  }
+}
+
+function clientConfig({ endpoint, region, isPathStyle, credentials }: S3Settings): S3ClientConfig {
+  return {
+    region,
+    forcePathStyle: isPathStyle,
+    // Servers beside AWS know no checksum that nobody asked them for; ours are asked for.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(credentials === null ? {} : { credentials }),
+  };
+}
+
+function encryptionOf({ encryption, kmsKeyId }: S3Settings) {
+  if (encryption === null) return {};
+  return {
+    ServerSideEncryption: encryption,
+    ...(encryption === 'aws:kms' && kmsKeyId !== null ? { SSEKMSKeyId: kmsKeyId } : {}),
+  };
+}
+
+/** Counted while it is read; why its source failed is kept, since a client wraps it in words of its own. */
+function bodyOf(
+  content: AsyncIterable<Uint8Array> | Uint8Array,
+  measured: { readonly hash: Hash; bytes: number },
+  failed: { cause: unknown },
+): Uint8Array | Readable {
+  const count = (chunk: Uint8Array): void => {
+    measured.hash.update(chunk);
+    measured.bytes += chunk.byteLength;
+  };
+  if (content instanceof Uint8Array) {
+    count(content);
+    return content;
+  }
+  return Readable.from(counted(content, count, failed), { objectMode: false });
+}
+
+/** Only what its source throws is kept: an upload that is given up ends it with an error of its own. */
+async function* counted(
+  content: AsyncIterable<Uint8Array>,
+  count: (chunk: Uint8Array) => void,
+  failed: { cause: unknown },
+): AsyncGenerator<Uint8Array> {
+  const source = content[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await source.next().catch((error: unknown) => {
+        failed.cause = error;
+        throw error;
+      });
+      if (next.done === true) return;
+      count(next.value);
+      yield next.value;
+    }
+  } finally {
+    await source.return?.();
+  }
+}
+
+function nullWhenMissing(error: unknown): null {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'NoSuchKey' || name === 'NotFound') return null;
+  throw error;
+}
