@@ -15,8 +15,17 @@ const KILLING = [
   'test/temporal/upgrade.test.ts',
 ];
 
-/** A module of the product is replaced in these: what they have loaded is for no other file. */
-const MOCKED = ['test/engine/states-in-parts.test.ts'];
+/** What starts real programs has a second try: scripts/test.js. */
+const REAL = realTests(import.meta.dirname);
+
+/**
+ * A process of their own: one replaces a module of the product, and those of a Temporal worker set up the one runtime that
+ * its SDK has in a process.
+ */
+const ISOLATED = [
+  'test/engine/states-in-parts.test.ts',
+  ...REAL.filter((file) => /^test\/(temporal|testing)\/|\.temporal\.test\.ts$/.test(file)),
+];
 
 /** More than a minute each: begun first, so that in the end no worker is alone with one of them. */
 const LONGEST = [
@@ -51,12 +60,9 @@ class LongestFirst extends BaseSequencer {
 
 function rank(file: TestSpecification): number {
   const at = LONGEST.findIndex((longest) => file.moduleId.endsWith(`/${longest}`));
-  const project = ['real', 'together', 'mocked', 'killing'].indexOf(file.project.name);
+  const project = ['real', 'isolated', 'together', 'killing'].indexOf(file.project.name);
   return at < 0 ? LONGEST.length + project : at;
 }
-
-/** What starts real programs has a second try: scripts/test.js. */
-const REAL = realTests(import.meta.dirname);
 
 export default defineConfig({
   test: {
@@ -78,7 +84,7 @@ export default defineConfig({
         test: {
           name: 'real',
           include: REAL,
-          exclude: KILLING,
+          exclude: [...ISOLATED, ...KILLING],
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -88,7 +94,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...REAL, ...MOCKED],
+          exclude: [...REAL, ...ISOLATED],
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -96,8 +102,9 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'mocked',
-          include: MOCKED,
+          name: 'isolated',
+          include: ISOLATED,
+          exclude: KILLING,
           isolate: true,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
