@@ -15,17 +15,14 @@ const KILLING = [
   'test/temporal/upgrade.test.ts',
 ];
 
-/** What starts real programs has a second try: scripts/test.js. */
+/**
+ * What starts real programs has a process for each file, since it leaves there variables, descriptors, flags and the one
+ * runtime of a Temporal worker; and a second try: scripts/test.js.
+ */
 const REAL = realTests(import.meta.dirname);
 
-/**
- * A process of their own: one replaces a module of the product, and those of a Temporal worker set up the one runtime that
- * its SDK has in a process.
- */
-const ISOLATED = [
-  'test/engine/states-in-parts.test.ts',
-  ...REAL.filter((file) => /^test\/(temporal|testing)\/|\.temporal\.test\.ts$/.test(file)),
-];
+/** A module of the product is replaced in these: what they have loaded is for no other file. */
+const MOCKED = ['test/engine/states-in-parts.test.ts'];
 
 /** More than a minute each: begun first, so that in the end no worker is alone with one of them. */
 const LONGEST = [
@@ -60,7 +57,7 @@ class LongestFirst extends BaseSequencer {
 
 function rank(file: TestSpecification): number {
   const at = LONGEST.findIndex((longest) => file.moduleId.endsWith(`/${longest}`));
-  const project = ['real', 'isolated', 'together', 'killing'].indexOf(file.project.name);
+  const project = ['real', 'together', 'killing'].indexOf(file.project.name);
   return at < 0 ? LONGEST.length + project : at;
 }
 
@@ -71,8 +68,6 @@ export default defineConfig({
     // An example takes the built interface as its users do, from Node's own loader.
     server: { deps: { external: [/\/dist\//] } },
     pool: 'forks',
-    // A worker keeps what it has loaded: to load the product anew for each file costs more than most files.
-    isolate: false,
     sequence: { sequencer: LongestFirst },
     // A bound against hanging, not on speed: a busy machine takes many times what a quiet one does.
     testTimeout: 600_000,
@@ -83,8 +78,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'real',
-          include: REAL,
-          exclude: [...ISOLATED, ...KILLING],
+          include: [...REAL, ...MOCKED],
+          exclude: KILLING,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -94,18 +89,9 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...REAL, ...ISOLATED],
-          maxWorkers: AT_ONCE,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'isolated',
-          include: ISOLATED,
-          exclude: KILLING,
-          isolate: true,
+          exclude: [...REAL, ...MOCKED],
+          // A worker keeps what it has loaded: to load the product anew costs more than most of these files.
+          isolate: false,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -115,7 +101,6 @@ export default defineConfig({
         test: {
           name: 'killing',
           include: KILLING,
-          isolate: true,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
