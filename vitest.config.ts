@@ -15,6 +15,12 @@ const KILLING = [
   'test/temporal/upgrade.test.ts',
 ];
 
+/**
+ * What starts real programs has a process for each file, since it leaves there variables, descriptors, flags and the one
+ * runtime of a Temporal worker; and a second try: scripts/test.js.
+ */
+const REAL = realTests(import.meta.dirname);
+
 /** A module of the product is replaced in these: what they have loaded is for no other file. */
 const MOCKED = ['test/engine/states-in-parts.test.ts'];
 
@@ -51,12 +57,9 @@ class LongestFirst extends BaseSequencer {
 
 function rank(file: TestSpecification): number {
   const at = LONGEST.findIndex((longest) => file.moduleId.endsWith(`/${longest}`));
-  const project = ['real', 'together', 'mocked', 'killing'].indexOf(file.project.name);
+  const project = ['real', 'together', 'killing'].indexOf(file.project.name);
   return at < 0 ? LONGEST.length + project : at;
 }
-
-/** What starts real programs has a second try: scripts/test.js. */
-const REAL = realTests(import.meta.dirname);
 
 export default defineConfig({
   test: {
@@ -65,8 +68,6 @@ export default defineConfig({
     // An example takes the built interface as its users do, from Node's own loader.
     server: { deps: { external: [/\/dist\//] } },
     pool: 'forks',
-    // A worker keeps what it has loaded: to load the product anew for each file costs more than most files.
-    isolate: false,
     sequence: { sequencer: LongestFirst },
     // A bound against hanging, not on speed: a busy machine takes many times what a quiet one does.
     testTimeout: 600_000,
@@ -77,7 +78,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'real',
-          include: REAL,
+          include: [...REAL, ...MOCKED],
           exclude: KILLING,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
@@ -89,16 +90,8 @@ export default defineConfig({
           name: 'together',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: [...REAL, ...MOCKED],
-          maxWorkers: AT_ONCE,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'mocked',
-          include: MOCKED,
-          isolate: true,
+          // A worker keeps what it has loaded: to load the product anew costs more than most of these files.
+          isolate: false,
           maxWorkers: AT_ONCE,
           sequence: { groupOrder: 0 },
         },
@@ -108,7 +101,6 @@ export default defineConfig({
         test: {
           name: 'killing',
           include: KILLING,
-          isolate: true,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

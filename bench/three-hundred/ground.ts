@@ -161,6 +161,13 @@ export class Ground {
   }
 
   #sandboxesNow(): number {
+    // To look takes a while, in which one may end and another begin: only who is seen twice was there in between.
+    const first = this.#sandboxesSeen();
+    const second = this.#sandboxesSeen();
+    return [...first].filter((id) => second.has(id)).length;
+  }
+
+  #sandboxesSeen(): ReadonlySet<string> {
     const found = new Set<string>();
     const looked = new Set([namespaceOf('self')]);
     for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -169,7 +176,7 @@ export class Ground {
       looked.add(namespace);
       for (const [, id = ''] of textOf(`/proc/${pid}/mountinfo`).matchAll(SANDBOX)) found.add(id);
     }
-    return [...found].filter((id) => existsSync(path.join(this.dataDir, 'sandboxes', id))).length;
+    return new Set([...found].filter((id) => existsSync(path.join(this.dataDir, 'sandboxes', id))));
   }
 }
 
