@@ -4,7 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { ListObjectsV2CommandOutput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { ParleyError } from '../../core/parley-error.ts';
 
 export interface S3Settings {
@@ -46,7 +46,7 @@ const PARTS_AT_ONCE = 2;
 /** Objects of one answer to a listing; S3 gives no more. */
 const PAGE_SIZE = 1_000;
 
-/** @throws ParleyError config_invalid the package of the client is not installed */
+/** @throws Error its package is not installed */
 export async function openS3Bucket(settings: S3Settings): Promise<S3Bucket> {
   const sdk = await loadS3Client();
   const client = new sdk.S3Client(clientConfig(settings));
@@ -97,45 +97,42 @@ export async function openS3Bucket(settings: S3Settings): Promise<S3Bucket> {
       const request = new sdk.DeleteObjectCommand({ Bucket, Key: keyOf(key) });
       await told('remove', key, client.send(request).catch(nullWhenMissing));
     },
-    async keysBelow(start, countMax) {
-      const keys: string[] = [];
-      let token: string | undefined;
-      do {
-        const page = await told(
-          'list',
-          start,
-          client.send(
-            new sdk.ListObjectsV2Command({
-              ...{ Bucket, Prefix: keyOf(start), MaxKeys: Math.min(PAGE_SIZE, countMax - keys.length) },
-              ...(token === undefined ? {} : { ContinuationToken: token }),
-            }),
-          ),
-        );
-        for (const { Key } of page.Contents ?? [])
-          if (Key !== undefined && !Key.endsWith('/')) keys.push(Key.slice(keyOf(start).length));
-        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-      } while (token !== undefined && keys.length < countMax);
-      return keys.sort();
+    keysBelow: async (start, countMax) => {
+      const list = async (from: string | undefined, count: number): Promise<ListObjectsV2CommandOutput> => {
+        const Prefix = keyOf(start);
+        const more = from === undefined ? {} : { ContinuationToken: from };
+        const request = new sdk.ListObjectsV2Command({ Bucket, Prefix, MaxKeys: count, ...more });
+        return await told('list', start, client.send(request));
+      };
+      return (await allKeys(list, countMax)).map((key) => key.slice(keyOf(start).length)).sort();
     },
     address,
     close: () => client.destroy(),
   };
 }
 
-/** The client is a package that only deployments with a bucket need. @throws ParleyError config_invalid it is not there */
+/** Answer by answer, until there are no more or enough of them. */
+async function allKeys(
+  list: (from: string | undefined, count: number) => Promise<ListObjectsV2CommandOutput>,
+  countMax: number,
+): Promise<readonly string[]> {
+  const keys: string[] = [];
+  let from: string | undefined;
+  do {
+    const page = await list(from, Math.min(PAGE_SIZE, countMax - keys.length));
+    for (const { Key } of page.Contents ?? []) if (Key !== undefined && !Key.endsWith('/')) keys.push(Key);
+    from = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+  } while (from !== undefined && keys.length < countMax);
+  return keys;
+}
+
+/** Loaded where a bucket is opened, so that who has none never loads it. */
 async function loadS3Client() {
-  try {
-    const [client, { Upload }] = await Promise.all([
-      import('@aws-sdk/client-s3'),
-      import('@aws-sdk/lib-storage'),
-    ]);
-    return { ...client, Upload };
-  } catch (cause) {
-    throw new ParleyError('config_invalid', 'Cannot use "store.blobs": the client of S3 is not installed', {
-      cause,
-      remedy: 'npm install @aws-sdk/client-s3 @aws-sdk/lib-storage',
-    });
-  }
+  const [client, { Upload }] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('@aws-sdk/lib-storage'),
+  ]);
+  return { ...client, Upload };
 }
 
 function clientConfig({ endpoint, region, isPathStyle, credentials }: S3Settings): S3ClientConfig {
