@@ -4,7 +4,9 @@
  */
 import { outcomeSentence } from '../core/run/outcome-words.ts';
 import { endedWell } from '../core/status.ts';
+import { plainLines } from './plain-text.ts';
 import type { ReportItem } from './report-data.ts';
+import { cut } from './report-words.ts';
 
 /** Whose last lines they are. */
 export type FailedPart = 'check' | 'agent' | 'sandbox';
@@ -23,6 +25,15 @@ export interface Failure {
 /** As many as of a check. */
 const LINES_MAX = 20;
 const LINE_CHARACTERS_MAX = 300;
+
+/** Each may have twenty lines; the others are in the table. */
+export const FAILURES_SHOWN_MAX = 50;
+const REASON_CHARACTERS_MAX = 1_000;
+
+/** As plain text, a line break where it has one. */
+export function shownReason(reason: string): string {
+  return plainLines(cut(reason, REASON_CHARACTERS_MAX)).join('\n');
+}
 
 /** Ended, and not well; what waits or was left out has not failed. */
 export function hasFailed({ row }: Pick<ReportItem, 'row'>): boolean {

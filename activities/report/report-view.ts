@@ -4,21 +4,16 @@
  */
 import type { RunId } from '../../core/ids.ts';
 import type { Block, Cell, Section } from '../../report/document.ts';
-import { failuresOf, type Failure } from '../../report/failure.ts';
+import { FAILURES_SHOWN_MAX, failuresOf, shownReason, type Failure } from '../../report/failure.ts';
 import { figureDrawing, type FigureDrawing } from '../../report/figures/figure-drawing.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
-import { oneLine, plainLine, plainLines } from '../../report/plain-text.ts';
+import { oneLine, plainLine } from '../../report/plain-text.ts';
 import { otherSections } from '../../report/report-document.ts';
 import { reportTiles, type Tile } from '../../report/report-tiles.ts';
 import { reportVerdicts, type Verdict } from '../../report/report-verdict.ts';
-import { cut } from '../../report/report-words.ts';
 import { sumSection } from '../../report/sum-section.ts';
 import { gatherReport } from './gather-report.ts';
 import type { ReportWorld } from './report-world.ts';
-
-/** As in the page of a report: the others are in the table. */
-const FAILURES_MAX = 50;
-const REASON_CHARACTERS_MAX = 1_000;
 
 export interface ReportView {
   readonly description: string | null;
@@ -61,9 +56,9 @@ export async function reportView(world: ReportWorld, runId: RunId): Promise<Repo
     verdicts: reportVerdicts(data),
     tiles: reportTiles(data),
     failureCount: failures.length,
-    failures: failures.slice(0, FAILURES_MAX).map(({ reason, lines, ...rest }) => ({
+    failures: failures.slice(0, FAILURES_SHOWN_MAX).map(({ reason, lines, ...rest }) => ({
       ...rest,
-      reason: reason === null ? null : plainLines(cut(reason, REASON_CHARACTERS_MAX)).join('\n'),
+      reason: reason === null ? null : shownReason(reason),
       lines: lines.map(plainLine),
       conversationId: conversationOf.get(rest.key) ?? null,
     })),

@@ -196,17 +196,19 @@ function filterOf(query: ItemQuery): ItemFilter {
 /** Its secrets were taken out when it was stored (D20). */
 async function answerOf(world: World, id: ConversationId): Promise<z.output<typeof cutText>> {
   const text = await lastWords(world, id);
-  if (text === null) return null;
-  return { text: text.slice(0, SHOWN_BYTES_MAX), is_cut: text.length > SHOWN_BYTES_MAX };
+  return shownText(text === null ? null : new TextEncoder().encode(text));
 }
 
-/** Bytes of another encoding are shown as what cannot be read of them. */
 async function shown(
   { results }: Pick<World, 'results'>,
   { runId }: Pick<RunRow, 'runId'>,
   file: { readonly key: string; readonly name: string },
 ): Promise<z.output<typeof cutText>> {
-  const content = await results.read({ runId, ...file });
+  return shownText(await results.read({ runId, ...file }));
+}
+
+/** Bytes of another encoding are shown as what cannot be read of them. */
+function shownText(content: Uint8Array | null): z.output<typeof cutText> {
   if (content === null) return null;
   return {
     text: new TextDecoder().decode(content.subarray(0, SHOWN_BYTES_MAX)),

@@ -1,19 +1,13 @@
 /**
  * What failed, first on the page: which conversation, how, why, and the last lines of what failed.
- * Pure; owns how many are shown.
+ * Pure; owns the markup.
  */
 import { escapeMarkup } from '../../core/text/escape-markup.ts';
 import { counted } from '../../core/text/counted.ts';
-import { failuresOf, type FailedPart, type Failure } from '../failure.ts';
+import { FAILURES_SHOWN_MAX, failuresOf, shownReason, type FailedPart, type Failure } from '../failure.ts';
 import { escapeText } from '../page/page.ts';
-import { plainLines } from '../plain-text.ts';
 import type { ReportData } from '../report-data.ts';
-import { cut } from '../report-words.ts';
 import { outputMarkup } from './section-markup.ts';
-
-/** Each may have twenty lines; the others are in the table. */
-const CARDS_MAX = 50;
-const REASON_CHARACTERS_MAX = 1_000;
 
 const LAST_OF = {
   check: 'Last lines of the check',
@@ -25,11 +19,11 @@ const LAST_OF = {
 export function failureMarkup({ items }: ReportData, idOf: (key: string) => string | null): string | null {
   const failures = failuresOf(items);
   if (failures.length === 0) return null;
-  const rest = failures.length - CARDS_MAX;
+  const rest = failures.length - FAILURES_SHOWN_MAX;
   return [
     '<section id="failures">',
     `<h2>What failed <span class="tag">${failures.length}</span></h2>`,
-    ...failures.slice(0, CARDS_MAX).map((one) => card(one, idOf(one.key))),
+    ...failures.slice(0, FAILURES_SHOWN_MAX).map((one) => card(one, idOf(one.key))),
     ...(rest > 0 ? [`<p class="quiet">And ${counted(rest, 'failure')} more, in the table.</p>`] : []),
     '</section>',
   ].join('\n');
@@ -43,7 +37,7 @@ function card({ key, outcome, reason, part, lines }: Failure, id: string | null)
     `<p class="bad">${escapeText(outcome)}</p>`,
     ...(reason === null || reason === ''
       ? []
-      : [`<p class="reason">${escapeMarkup(plainLines(cut(reason, REASON_CHARACTERS_MAX)).join('\n'))}</p>`]),
+      : [`<p class="reason">${escapeMarkup(shownReason(reason))}</p>`]),
     ...(lines.length === 0 ? [] : [`<p class="quiet">${LAST_OF[part]}</p>`, outputMarkup(lines)]),
     '</article>',
   ].join('\n');

@@ -4,8 +4,9 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { ListObjectsV2CommandOutput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { ListObjectsV2CommandOutput, S3ClientConfig } from '@aws-sdk/client-s3';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { BlobStore } from '../../ports/blob-store.ts';
 
 export interface S3Settings {
   readonly bucket: string;
@@ -24,15 +25,8 @@ export interface S3Settings {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 }
 
-export interface S3Bucket {
-  /** The whole object or nothing of it; an error while content is made is passed on. */
-  put(
-    key: string,
-    content: AsyncIterable<Uint8Array> | Uint8Array,
-  ): Promise<{ readonly bytes: number; readonly sha256: string }>;
-  /** Null when there is no such object. */
-  get(key: string): Promise<AsyncIterable<Uint8Array> | null>;
-  remove(key: string): Promise<void>;
+/** Its keys are any text that a key of S3 may be. */
+export interface S3Bucket extends BlobStore {
   /** Keys that begin so, sorted, without `start`; at most `countMax`. */
   keysBelow(start: string, countMax: number): Promise<readonly string[]>;
   /** For a reader. */
@@ -53,22 +47,16 @@ export async function openS3Bucket(settings: S3Settings): Promise<S3Bucket> {
   const { bucket: Bucket, prefix } = settings;
   const keyOf = (key: string): string => (prefix === '' ? key : `${prefix}/${key}`);
   const address = (key: string): string => `s3://${Bucket}/${keyOf(key)}`;
-  const told = <Answer>(doing: string, key: string, work: Promise<Answer>): Promise<Answer> =>
-    work.catch((cause: unknown) => {
-      throw new ParleyError(
-        'store_unavailable',
-        `Cannot ${doing} ${address(key)}: ${cause instanceof Error ? cause.message : String(cause)}`,
-        {
-          cause,
-        },
-      );
-    });
+  const unreachable = (doing: string, key: string) => (cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ParleyError('store_unavailable', `Cannot ${doing} ${address(key)}: ${why}`, { cause });
+  };
   return {
     async put(key, content) {
       const measured = { hash: createHash('sha256'), bytes: 0 };
       const failed: { cause: unknown } = { cause: null };
       const upload = new sdk.Upload({
-        client: client as S3Client,
+        client,
         params: {
           ...{ Bucket, Key: keyOf(key), ChecksumAlgorithm: 'SHA256' },
           ...encryptionOf(settings),
@@ -81,28 +69,25 @@ export async function openS3Bucket(settings: S3Settings): Promise<S3Bucket> {
       });
       await upload.done().catch((cause: unknown) => {
         if (failed.cause !== null) throw failed.cause;
-        return told('write', key, Promise.reject(cause as Error));
+        unreachable('write', key)(cause);
       });
       return { bytes: measured.bytes, sha256: measured.hash.digest('hex') };
     },
     async get(key) {
-      const found = await told(
-        'read',
-        key,
-        client.send(new sdk.GetObjectCommand({ Bucket, Key: keyOf(key) })).catch(nullWhenMissing),
-      );
+      const request = new sdk.GetObjectCommand({ Bucket, Key: keyOf(key) });
+      const found = await client.send(request).catch(nullWhenMissing).catch(unreachable('read', key));
       return (found?.Body as AsyncIterable<Uint8Array> | undefined) ?? null;
     },
     async remove(key) {
       const request = new sdk.DeleteObjectCommand({ Bucket, Key: keyOf(key) });
-      await told('remove', key, client.send(request).catch(nullWhenMissing));
+      await client.send(request).catch(nullWhenMissing).catch(unreachable('remove', key));
     },
     keysBelow: async (start, countMax) => {
       const list = async (from: string | undefined, count: number): Promise<ListObjectsV2CommandOutput> => {
         const Prefix = keyOf(start);
         const more = from === undefined ? {} : { ContinuationToken: from };
         const request = new sdk.ListObjectsV2Command({ Bucket, Prefix, MaxKeys: count, ...more });
-        return await told('list', start, client.send(request));
+        return await client.send(request).catch(unreachable('list', start));
       };
       return (await allKeys(list, countMax)).map((key) => key.slice(keyOf(start).length)).sort();
     },

@@ -2,6 +2,7 @@
  * Collected results and reports in a bucket: `results/<run>/<key>/<name>`, for whichever machine asks.
  * Owns their place there; names are held to the rules of a folder, so that a download never leaves its own.
  */
+import { buffer } from 'node:stream/consumers';
 import type { Results } from '../../ports/results.ts';
 import { resultParts } from './results-directory.ts';
 import type { S3Bucket } from './s3-bucket.ts';
@@ -15,10 +16,7 @@ export function createS3Results(bucket: S3Bucket): Results {
     },
     async read(file) {
       const content = await bucket.get(place(file));
-      if (content === null) return null;
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of content) chunks.push(chunk);
-      return Buffer.concat(chunks);
+      return content === null ? null : await buffer(content);
     },
     names: async (runId, countMax) => await bucket.keysBelow(`results/${runId}/`, countMax),
     location: (runId) => bucket.address(`results/${runId}`),
