@@ -7,6 +7,7 @@ import { storedLlm } from './conversation-meta.ts';
 import type { ConversationMeta } from './conversation-meta.ts';
 import { isCredentialHeader } from '../workspace/credential-header.ts';
 import { plainText, textContent } from './event.ts';
+import type { ConversationEvent } from './event.ts';
 import type { Entry } from './conversation-registry.ts';
 import type { SecretVault } from '../secret-vault.ts';
 import { skillsFor } from '../skills.ts';
@@ -15,15 +16,40 @@ import type { LlmRequest } from './start-request.ts';
 import { pendingActions } from './turns.ts';
 import type { ConfirmationPolicy, MessageRequest } from '../serve/wire-schema.ts';
 
-/** Appends a user message; with a `messageId` that is in the log already, nothing changes. */
+/**
+ * Appends a user message. One whose `messageId` is in the log already is not appended again, and nothing changes but
+ * for what a full disk or a crash kept from following it the first time.
+ */
 export function sendMessage(
   { conversation, run }: Entry,
   message: MessageRequest,
   options: { readonly messageId: string | null; readonly run: boolean },
 ): void {
-  if (options.messageId !== null && conversation.log.get(options.messageId) !== null) return;
+  const known = options.messageId === null ? null : conversation.log.get(options.messageId);
+  if (known !== null && isFollowed(conversation, known.id)) return;
+  const event = known ?? appendMessage(conversation, message, options.messageId);
+  conversation.appendState('last_user_message_id', event.id);
+  if (options.run) run.start('message');
+  else if (conversation.status === 'finished') conversation.setStatus('idle');
+}
+
+/** Whether a run has been at work, or a status was set, since the message. */
+function isFollowed({ log, status }: Conversation, messageId: string): boolean {
+  if (status === 'running') return true;
+  return log.all().some((event, index) => {
+    if (index <= (log.indexOf(messageId) ?? -1)) return false;
+    if (event.kind === 'ConversationStateUpdateEvent') return event.key === 'execution_status';
+    return event.source === 'agent';
+  });
+}
+
+function appendMessage(
+  conversation: Conversation,
+  message: MessageRequest,
+  messageId: string | null,
+): ConversationEvent {
   const skills = calledFor(conversation, message);
-  const event = conversation.append(
+  return conversation.append(
     {
       kind: 'MessageEvent',
       source: 'user',
@@ -37,11 +63,8 @@ export function sendMessage(
       critic_result: null,
     },
     // On the disk before success is answered: the caller will not send it again.
-    { durable: true, ...(options.messageId === null ? {} : { id: options.messageId }) },
+    { durable: true, ...(messageId === null ? {} : { id: messageId }) },
   );
-  conversation.appendState('last_user_message_id', event.id);
-  if (options.run) run.start('message');
-  else if (conversation.status === 'finished') conversation.setStatus('idle');
 }
 
 /** Skills of which the message holds a word, each once in a conversation. */

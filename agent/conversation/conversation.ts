@@ -118,15 +118,18 @@ export class Conversation {
     this.append({ kind: 'ConversationStateUpdateEvent', source: 'environment', key, value });
   }
 
-  /** Moves to a status; staying in the same one is told to nobody. */
+  /**
+   * Moves to a status; staying in the same one is told to nobody. The log comes first: a status that a full disk refused
+   * was never taken, or a conversation would count as running without a run.
+   */
   setStatus(status: ExecutionStatus, agentState: AgentState = {}): void {
     if (JSON.stringify(agentState) !== JSON.stringify(this.#agentState)) {
-      this.#agentState = agentState;
       this.appendState('agent_state', agentState);
+      this.#agentState = agentState;
     }
     if (status === this.#status) return;
-    this.#status = status;
     this.appendState('execution_status', status);
+    this.#status = status;
     this.#around.listener.infoChanged(this);
   }
 
@@ -137,14 +140,15 @@ export class Conversation {
   }
 
   setStats(stats: Stats): void {
-    this.#stats = stats;
     this.appendState('stats', stats);
+    this.#stats = stats;
   }
 
   /** Replaces stored fields, on disk first. */
   setMeta(change: Partial<ConversationMeta>): void {
-    this.#meta = maskMeta({ ...this.#meta, ...change }, this.#around.redactor);
-    this.#around.writeMeta(this.#meta);
+    const meta = maskMeta({ ...this.#meta, ...change }, this.#around.redactor);
+    this.#around.writeMeta(meta);
+    this.#meta = meta;
     this.#updatedAt = zonedTimestamp(this.#around.nowMs());
   }
 
@@ -159,7 +163,7 @@ export class Conversation {
   }
 }
 
-function isUserMessage(
+export function isUserMessage(
   event: ConversationEvent,
 ): event is Extract<ConversationEvent, { kind: 'MessageEvent' }> {
   return event.kind === 'MessageEvent' && event.source === 'user';

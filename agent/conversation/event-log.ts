@@ -60,16 +60,17 @@ export class EventLog {
       parent_id: this.#leafId,
     };
     const event = { ...envelope, ...draft } as ConversationEvent;
-    this.#write(Buffer.from(`${JSON.stringify(event)}\n`, 'utf8'));
-    if (options.durable === true) fdatasyncSync(this.#fd);
+    this.#write(Buffer.from(`${JSON.stringify(event)}\n`, 'utf8'), options.durable ?? false);
     this.#remember(event);
     return event;
   }
 
-  #write(line: Buffer): void {
+  #write(line: Buffer, durable: boolean): void {
     try {
       let written = 0;
       while (written < line.length) written += writeSync(this.#fd, line, written);
+      // Some file systems find room for a line only now.
+      if (durable) fdatasyncSync(this.#fd);
       this.#sizeBytes += line.length;
     } catch (error) {
       ftruncateSync(this.#fd, this.#sizeBytes);

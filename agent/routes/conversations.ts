@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
-import { EXECUTION_STATUSES } from '../conversation/conversation.ts';
+import { EXECUTION_STATUSES, isUserMessage } from '../conversation/conversation.ts';
 import { armLlm, patchConversation, sendMessage } from '../conversation/conversation-commands.ts';
 import type { Entry } from '../conversation/conversation-registry.ts';
 import { HttpError, invalid } from '../serve/http-error.ts';
@@ -125,9 +125,10 @@ function openConversation(
   armLlm(entry.conversation, { apiKey, baseUrl, extraHeaders }, vault);
   if (known === null) announce(entry);
   const { initial_message: first } = body;
-  if (first && entry.conversation.lastUserMessageId === null) {
+  if (first) {
+    const messageId = entry.conversation.log.all().find(isUserMessage)?.id ?? null;
     // Left out, `run` means true; an explicit false leaves the agent idle (D18).
-    sendMessage(entry, first, { messageId: null, run: first.run !== false });
+    sendMessage(entry, first, { messageId, run: first.run !== false });
   }
   return { entry, created: known === null };
 }
