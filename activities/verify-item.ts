@@ -5,7 +5,7 @@
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { PlanScore, PlanVerify } from '../core/plan/plan-check.ts';
 import type { Score } from '../core/run/items/item-evidence.ts';
-import type { CommandResult } from '../ports/agent-server.ts';
+import type { AgentTarget, CommandResult } from '../ports/agent-server.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { CHECK_LOG, checkLog } from './check-log.ts';
@@ -38,16 +38,24 @@ async function verify(world: World, command: Verify): Promise<MachineEvent> {
     ...(item.verify === null ? [] : await check(place, item.verify)),
     ...(item.scores === undefined ? [] : await measure(place, item.scores)),
   ];
-  return answer(command, {
-    passed: problems.length === 0,
-    detail: problems.length === 0 ? null : problems.join('; '),
-  });
+  if (problems.length === 0) return answer(command, { passed: true, detail: null });
+  const detail = problems.join('; ');
+  const view = await world.agent.conversation(place.target, command.conversationId);
+  if (view?.diskWasFull === true) return withoutRoom(command, detail);
+  return answer(command, { passed: false, detail });
+}
+
+/** What was written on a full disk may be missing: that is no verdict on the work, and a further attempt may be made. */
+function withoutRoom({ id: commandId, index }: Verify, detail: string): MachineEvent {
+  const reason = `disk_full: the disk of the sandbox was full while the agent worked; ${detail}`;
+  return { type: 'verifyFailed', commandId, index, reason };
 }
 
 /** Where commands of the job run, and what of their output nobody may read. */
 interface Place {
   readonly world: World;
   readonly command: Verify;
+  readonly target: AgentTarget;
   readonly run: (command: string, timeoutMs: number) => Promise<CommandResult>;
   /** Secret values removed (D20). */
   readonly redact: (text: string) => string;
@@ -62,6 +70,7 @@ async function placeOf(world: World, command: Verify): Promise<Place> {
   return {
     world,
     command,
+    target,
     run: (script, timeoutMs) => world.agent.execute(target, { command: script, workingDir, timeoutMs }),
     redact: (text) => redactText(text, forms),
   };

@@ -68,6 +68,8 @@ export interface AgentConversationView {
   /** With a rate limit: when the endpoint wants to be asked again, epoch milliseconds; null when it did not say. */
   readonly retryAt: number | null;
   readonly metrics: AgentMetrics | null;
+  /** Its workspace had no room left at some moment: what was written then may be missing. Absent where nobody looks. */
+  readonly diskWasFull?: boolean;
   /** Epoch milliseconds. */
   readonly updatedAt: number;
 }

@@ -13,6 +13,7 @@ export function conversationInfo(
   shown: { readonly withSkills: boolean },
 ): Record<string, unknown> {
   const { meta, log } = conversation;
+  conversation.noteRoom();
   return {
     id: conversation.id,
     workspace: { working_dir: meta.working_dir, kind: 'LocalWorkspace' },

@@ -10,6 +10,7 @@ import { maskEvent, maskMeta } from './masked-record.ts';
 import { EMPTY_STATS, statsSchema } from '../metrics.ts';
 import type { Stats } from '../metrics.ts';
 import type { Redactor } from '../redaction.ts';
+import { hasRoom, isFullDisk } from '../disk-room.ts';
 import { zonedTimestamp } from '../timestamp.ts';
 
 export const EXECUTION_STATUSES = [
@@ -32,6 +33,8 @@ export interface AgentState {
   /** Why the last run ended in `error`: code and text of its ConversationErrorEvent. */
   readonly error_code?: string;
   readonly error_detail?: string;
+  /** The workspace had no room left at some moment of the work: what was written then may be missing. */
+  readonly disk_was_full?: true;
 }
 
 /** The parts of a conversation that reach others. */
@@ -69,6 +72,7 @@ export class Conversation {
   #stats: Stats;
   #lastUserMessageId: string | null;
   #updatedAt: string;
+  #diskWasFull: boolean;
 
   constructor(meta: ConversationMeta, log: EventLog, around: ConversationSurroundings) {
     this.id = meta.id;
@@ -77,6 +81,7 @@ export class Conversation {
     this.#around = around;
     this.#status = restoredStatus(log);
     this.#agentState = (lastState(log, 'agent_state')?.value ?? {}) as AgentState;
+    this.#diskWasFull = this.#agentState.disk_was_full ?? false;
     this.#stats = statsSchema.safeParse(lastState(log, 'stats')?.value).data ?? EMPTY_STATS;
     this.#lastUserMessageId = log.last(isUserMessage)?.id ?? null;
     const last = log.all().at(-1);
@@ -93,7 +98,7 @@ export class Conversation {
     return this.#status;
   }
   get agentState(): AgentState {
-    return this.#agentState;
+    return this.#diskWasFull ? { ...this.#agentState, disk_was_full: true } : this.#agentState;
   }
   get stats(): Stats {
     return this.#stats;
@@ -107,11 +112,26 @@ export class Conversation {
 
   /** Masks and appends one event, and tells the listener. */
   append(draft: EventDraft, options: AppendOptions = {}): ConversationEvent {
-    const event = this.log.append(maskEvent(draft, this.#around.redactor), options);
+    const event = this.#write(maskEvent(draft, this.#around.redactor), options);
+    if (event.source === 'environment') this.noteRoom();
     this.#updatedAt = `${event.timestamp}Z`;
     if (isUserMessage(event)) this.#lastUserMessageId = event.id;
     this.#around.listener.eventAppended(this, event);
     return event;
+  }
+
+  #write(draft: EventDraft, options: AppendOptions): ConversationEvent {
+    try {
+      return this.log.append(draft, options);
+    } catch (error) {
+      this.#diskWasFull ||= isFullDisk(error);
+      throw error;
+    }
+  }
+
+  /** Looks whether the workspace has room, and remembers when it has none. */
+  noteRoom(): void {
+    this.#diskWasFull ||= !hasRoom(this.#meta.working_dir);
   }
 
   appendState(key: string, value: unknown): void {
@@ -122,7 +142,8 @@ export class Conversation {
    * Moves to a status; staying in the same one is told to nobody. The log comes first: a status that a full disk refused
    * was never taken, or a conversation would count as running without a run.
    */
-  setStatus(status: ExecutionStatus, agentState: AgentState = {}): void {
+  setStatus(status: ExecutionStatus, newState: AgentState = {}): void {
+    const agentState: AgentState = this.#diskWasFull ? { ...newState, disk_was_full: true } : newState;
     if (JSON.stringify(agentState) !== JSON.stringify(this.#agentState)) {
       this.appendState('agent_state', agentState);
       this.#agentState = agentState;

@@ -41,6 +41,7 @@ const infoSchema = z.object({
       retry_at: z.string().nullish(),
       error_code: z.string().nullish(),
       error_detail: z.string().nullish(),
+      disk_was_full: z.boolean().nullish(),
     })
     .nullish(),
   metrics: metricsSchema.nullish(),
@@ -140,6 +141,7 @@ export function readView(value: unknown): AgentConversationView | null {
       : { iterationLimitReached: false, detail: null }),
     retryAt: info.agent_state?.retry_at == null ? null : readTime(info.agent_state.retry_at),
     metrics: readMetrics(info),
+    diskWasFull: info.agent_state?.disk_was_full === true,
     updatedAt: readTime(info.updated_at),
   };
 }

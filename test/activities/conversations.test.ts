@@ -258,6 +258,22 @@ describe('verifyItem', () => {
     expect(await attempt(around, order)).toMatchObject({ type: 'itemVerified', passed: false, detail });
   });
 
+  it.each([
+    ['exit 7', /^disk_full: the disk of the sandbox was full while the agent worked; verify: exit code 7$/],
+    ['true', null],
+  ])(
+    'gives no verdict on what a full disk may have taken, unless all is there: %s',
+    async (command, reason) => {
+      const around = await checking(command);
+      around.agent.view = view(CONVERSATION, { executionStatus: 'FINISHED', diskWasFull: true });
+      expect(await answerOf(around, order)).toMatchObject(
+        reason === null
+          ? { type: 'itemVerified', passed: true }
+          : { type: 'verifyFailed', reason: expect.stringMatching(reason) },
+      );
+    },
+  );
+
   it('passes without a check, and gives no verdict when it cannot be run', async () => {
     const around = await checking(null);
     expect(await answerOf(around, order)).toMatchObject({ passed: true });

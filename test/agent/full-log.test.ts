@@ -1,8 +1,15 @@
-/** A disk that is full for one line of a conversation's log, whichever it is: the repeat of the call is the same call. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+/**
+ * A disk that is full for one line of a conversation's log, whichever it is: the repeat of the call is the same call. One
+ * that was full while the agent worked is remembered.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { EventLog } from '../../agent/conversation/event-log.ts';
-import { Harness, userMessage } from './harness.ts';
-import { reply } from './openai-stub.ts';
+import { describeWith } from '../helpers/requires.ts';
+import { Harness, PATIENT, userMessage } from './harness.ts';
+import { reply, toolCalls } from './openai-stub.ts';
 
 const MESSAGE_ID = '6d0a6f0c-6d8f-4a53-9b55-3f3e5b8b9c01';
 const append = Reflect.get(EventLog.prototype, 'append');
@@ -64,4 +71,31 @@ it('leaves a message that is not to be worked on alone, however often it comes',
     await harness.at('POST /events', userMessage('later', false), { 'idempotency-key': MESSAGE_ID });
   expect(await harness.at('GET ')).toMatchObject({ body: { execution_status: 'idle' } });
   expect(harness.llm.requests).toHaveLength(0);
+});
+
+describeWith('mount', 'a workspace without room', () => {
+  it('is remembered after there is room again, over a restart, and only then', async () => {
+    const harness = await Harness.start();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', harness.workspace]);
+    onTestFinished(() => void execFileSync('umount', ['--lazy', harness.workspace]));
+    const state = async () => (await harness.at('GET ')).body['agent_state'];
+    harness.llm.script([
+      toolCalls(['terminal', { command: 'head -c 2M /dev/zero > half' }]),
+      reply('there is room'),
+      toolCalls(['terminal', { command: 'head -c 8M /dev/zero > big; echo words > text.md' }]),
+      toolCalls(['terminal', { command: 'rm big' }]),
+      reply('done'),
+    ]);
+    await harness.run('go');
+    await harness.reaches('finished');
+    expect(await state()).toEqual({});
+    await harness.at('POST /events', userMessage('more', true));
+    await expect.poll(() => harness.llm.requests.length, PATIENT).toBe(5);
+    await harness.reaches('finished');
+    expect(readFileSync(join(harness.workspace, 'text.md'), 'utf8')).toBe('');
+    expect(await state()).toEqual({ disk_was_full: true });
+    await harness.stop();
+    await harness.startServer();
+    expect(await state()).toEqual({ disk_was_full: true });
+  });
 });
