@@ -4,10 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
 import type { ParleyError } from '../core/parley-error.ts';
 
-const manifestSchema = z.object({ peerDependencies: z.record(z.string(), z.string()) });
+/** Our own file, which the release checks: a schema library for it would be loaded by every command. */
+interface Manifest {
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
 
 /** The remedy of an error about a part that is missing, with what to type; null for any other error. */
 export function remedyOfMissing(
@@ -33,7 +35,7 @@ function installCommand(missing: string, programDir: string): string | null {
 
 function peersOf(file: string): Readonly<Record<string, string>> {
   try {
-    return manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))).peerDependencies;
+    return (JSON.parse(readFileSync(file, 'utf8')) as Manifest).peerDependencies ?? {};
   } catch {
     return {};
   }

@@ -15,6 +15,11 @@ const QUICK_COMMANDS: ReadonlySet<string | undefined> = new Set([
   'explain',
   'config',
   'init',
+  'help',
+  '--help',
+  '-h',
+  '--version',
+  undefined,
 ]);
 /**
  * How much a function runs, in bytes of bytecode, before V8 looks whether it is worth optimising. By its own figure it
