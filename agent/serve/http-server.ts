@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { HttpError } from './http-error.ts';
 import { HttpRequest } from '../http-request.ts';
+import { isFullDisk } from '../disk-room.ts';
 import { hexOf } from '../ids.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
 import { messageOf } from './log.ts';
@@ -91,6 +92,11 @@ function addErrorAnswers(server: FastifyInstance, { vault, world }: ServerContex
       return reply.code(error.status).send({ detail: vault.deep(error.detail) });
     const status = statusOf(error);
     if (status < 500) return reply.code(status).send({ detail: vault.text(messageOf(error)) });
+    // Whoever waits for room has to know that it is room that is missing.
+    if (isFullDisk(error))
+      return reply
+        .code(507)
+        .send({ detail: `The disk of the sandbox is full: ${vault.text(messageOf(error))}` });
     const errorId = hexOf(world.uuid());
     log('error', 'request failed', {
       error_id: errorId,

@@ -36,7 +36,10 @@ describe.each([0, 1, 2])('a log whose disk is full after %i lines', (passed) => 
     await harness.call('POST /api/conversations', { json: harness.startBody() });
     const send = () => harness.at('POST /events', userMessage('go', true), { 'idempotency-key': MESSAGE_ID });
     const disk = fillDisk(passed);
-    expect(await send()).toMatchObject({ status: 500 });
+    expect(await send()).toMatchObject({
+      status: 507,
+      body: { detail: expect.stringMatching('disk of the sandbox is full: ENOSPC') },
+    });
     expect(disk.refused).toBe(true);
     expect(await harness.at('GET ')).toMatchObject({ body: { execution_status: 'idle' } });
     expect(await send()).toMatchObject({ status: 200 });
@@ -52,7 +55,7 @@ describe.each([0, 1, 2])('a log whose disk is full after %i lines', (passed) => 
     harness.llm.script([reply('done')]);
     // The first line of all is the system prompt.
     const disk = fillDisk(passed + 1);
-    expect(await harness.run('go')).toMatchObject({ status: 500 });
+    expect(await harness.run('go')).toMatchObject({ status: 507 });
     expect(disk.refused).toBe(true);
     expect((await harness.run('go')).status).toBeLessThan(300);
     await harness.reaches('finished');
