@@ -26,7 +26,11 @@ export class Follower {
       if (!this.retried.includes(words)) this.retried.push(words);
     }
     if (this.#struckAt !== null && this.told === null) {
-      const words = JSON.stringify(record['trouble'] ?? record['detail'] ?? record['reason'] ?? null);
+      // A store that takes nothing can keep no trouble either: then a notice is what tells it.
+      const notice = record['type'] === 'notice' ? record['text'] : null;
+      const words = JSON.stringify(
+        record['trouble'] ?? record['detail'] ?? record['reason'] ?? notice ?? null,
+      );
       if (this.#pattern?.test(words) === true) {
         this.toldAfterMs = performance.now() - this.#struckAt;
         this.told = words.slice(0, WORDS_MAX);

@@ -1,0 +1,28 @@
+/** When items in flight need a look. Owns the instants; what becomes of an item then is its life's to say. */
+import { waitOf } from '../../plan/item-rules.ts';
+import { itemsByPhase } from '../items-by-phase.ts';
+import type { RunItem, RunState } from '../state.ts';
+import { attemptEndsBy, workingLimitAt } from '../working-time.ts';
+
+/** The next instant at which this item needs a look; null when it needs none. */
+export function itemDeadline(item: RunItem, rules: RunState['rules']): number | null {
+  if (item.phase === 'waiting') return item.notBefore;
+  if (item.phase !== 'starting' && item.phase !== 'working') return null;
+  if (item.stopBy !== null) return item.stopBy;
+  if (item.waitsFor !== undefined) return null;
+  const wall = attemptEndsBy(item, waitOf(item.own, rules).deadlineMs);
+  const working = workingLimitAt(item);
+  if (wall === null || working === null) return wall ?? working;
+  return Math.min(wall, working);
+}
+
+/** The earliest instant at which one of those in flight needs a look. */
+export function itemsDeadline(state: RunState): number | null {
+  let first: number | null = null;
+  for (const position of itemsByPhase(state).inFlight) {
+    const item = state.items[position];
+    const at = item === undefined ? null : itemDeadline(item, state.rules);
+    if (at !== null && (first === null || at < first)) first = at;
+  }
+  return first;
+}
