@@ -9,8 +9,11 @@ import type { GatewayRow } from '../../core/money/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
-/** Of rows that wait to be taken: some 200,000, enough for what is read slower than it is joined, and little beside the memory. */
-export const BYTES_AHEAD_MAX = 16 * 1024 * 1024;
+/**
+ * Of rows that wait to be taken: some 750,000, as many as are read while as many calls are. With less the thread stands
+ * still until all calls are there, and is waited for afterwards.
+ */
+export const BYTES_AHEAD_MAX = 64 * 1024 * 1024;
 
 export interface ReaderData {
   readonly path: string;
