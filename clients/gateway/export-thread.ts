@@ -10,10 +10,10 @@ import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
 /**
- * Of rows that wait to be taken: some 750,000, as many as are read while as many calls are. With less the thread stands
+ * Of rows that wait to be taken: some 400,000, about as many as are read while twice as many calls are. With less the thread stands
  * still until all calls are there, and is waited for afterwards.
  */
-export const BYTES_AHEAD_MAX = 64 * 1024 * 1024;
+export const BYTES_AHEAD_MAX = 32 * 1024 * 1024;
 
 export interface ReaderData {
   readonly path: string;
