@@ -44,8 +44,11 @@ export interface SpendLog {
   losses(): Promise<readonly SpendLoss[]>;
   /** Rows in (startedAt, callId) order. */
   search(query: SpendQuery): Promise<readonly SpendRow[]>;
-  /** A page of calls within an interval, in the same order, with no more of each than joining needs. */
-  joinable(page: CallPage): Promise<readonly JoinableCall[]>;
+  /**
+   * A page of calls within an interval, in the same order, with no more of each than joining needs. The list belongs
+   * to whoever asked, to be emptied once it is done with: there may be a thousand pages.
+   */
+  joinable(page: CallPage): Promise<JoinableCall[]>;
   /** Marks every row still open as `interrupted`; called once before a proxy starts to serve (D26). Returns how many. */
   interruptOpen(at: number): Promise<number>;
 }

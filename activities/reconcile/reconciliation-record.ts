@@ -3,14 +3,13 @@
  * Owns its stable order: the same rows give the same bytes but for the instant.
  */
 import type { RunId } from '../../core/ids.ts';
-import type { RowVerdict } from '../../core/reconcile/reconcile-result.ts';
+import type { JudgedRow, RowVerdict } from '../../core/reconcile/reconcile-result.ts';
 import type {
   ReconciliationFailed,
   ReconciliationHead,
   ReconciliationRecord,
   RecordedRow,
 } from '../../core/reconcile/reconciliation-record.ts';
-import type { GatewayRow } from '../../core/money/spend.ts';
 import type { World } from '../world.ts';
 
 const FILE = 'reconciliation.json';
@@ -61,7 +60,7 @@ export class RecordLines {
     this.write('{\n  "rows": [');
   }
 
-  add(verdict: RowVerdict, { responseId, startedAt, model }: GatewayRow): void {
+  add(verdict: RowVerdict, { responseId, startedAt, model }: JudgedRow): void {
     const id = responseId === null ? 'null' : quoted(responseId);
     if (model !== this.model) [this.model, this.quotedModel] = [model, quoted(model)];
     const found = `"responseId":${id},"startedAt":${startedAt},"model":${this.quotedModel}`;

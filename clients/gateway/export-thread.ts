@@ -9,8 +9,11 @@ import type { GatewayRow } from '../../core/money/spend.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 import { unpackRows, type RowBatch } from './row-batch.ts';
 
-/** Of rows that wait to be taken: some 200,000, enough for what is read slower than it is joined, and little beside the memory. */
-export const BYTES_AHEAD_MAX = 16 * 1024 * 1024;
+/**
+ * Of rows that wait to be taken: some 400,000, about as many as are read while twice as many calls are. With less the thread stands
+ * still until all calls are there, and is waited for afterwards.
+ */
+export const BYTES_AHEAD_MAX = 32 * 1024 * 1024;
 
 export interface ReaderData {
   readonly path: string;

@@ -7,16 +7,16 @@ import type { Contraries } from './reconcile-contraries.ts';
 import type { Clocks } from './reconcile-evidence.ts';
 import { OtherOrigins } from './reconcile-origins.ts';
 import type { AmbiguousWhy } from './reconcile-result.ts';
-import { tokensOfRow } from './reconcile-sessions.ts';
+import { tokensKeyOfRow } from './reconcile-sessions.ts';
 import { CANDIDATES_MAX } from './reconcile-verdict.ts';
+import type { WaitingRows } from './reconcile-waiting.ts';
 import { CallWindows, type Tolerance, type WindowRow } from './reconcile-windows.ts';
-import type { GatewayRow } from '../money/spend.ts';
 
-/** A row that has no id of ours and that nothing shows to be somebody else's. */
-export interface TimedRow {
-  readonly row: GatewayRow;
-  /** The conversation that it names without proof; null when it names none. */
-  readonly owner: number | null;
+/** Rows that have no id of ours and that nothing shows to be somebody else's; an owner they name is without proof. */
+export interface TimedRows {
+  readonly rows: WaitingRows;
+  /** Their places, in the order of time. */
+  readonly order: Uint32Array;
 }
 
 /** Of one row. */
@@ -40,36 +40,32 @@ export interface TimeRules {
 
 /** One for each row, in their order, which is that of time. What rows show of others is added to `contraries`. */
 export function* timeRows(
-  waiting: readonly TimedRow[],
+  { rows: waiting, order }: TimedRows,
   calls: CallTable,
   { contraries, ...rules }: TimeRules & { readonly contraries: Contraries },
 ): Iterable<Timed> {
   const { differencesMs, hasLate } = rules.clocks;
-  const rows = waiting.map(({ row, owner }): WindowRow => {
-    const instants = differencesMs.map((difference) => row.startedAt - difference);
+  const rows = Array.from(order, (place): WindowRow => {
+    const row = waiting.rowAt(place);
     const model = rules.knownName(row.model);
-    return {
-      model,
-      tokens: tokensOfRow(row),
-      owner,
-      instants: instants.length === 0 ? [row.startedAt] : instants,
-    };
+    return { model, startedAt: row.startedAt, tokens: tokensKeyOfRow(row), owner: waiting.ownerAt(place) };
   });
-  const options = { tolerance: rules.tolerance, countsTokensAlike: rules.countsTokensAlike, rows };
+  const { tolerance, countsTokensAlike } = rules;
+  const options = { tolerance, countsTokensAlike, differencesMs, rows };
   const open = new CallWindows(calls, calls.open(), options);
-  const { crowded, callOf } = open.match(rows);
-  for (const [place, row] of rows.entries()) {
-    const isNobodys = open.ownersAt(row, 1).length === 0;
-    if (isNobodys || crowded[place] === 1) contraries.addTokens(row.tokens);
+  const { crowded, callOf } = open.match();
+  for (const [place, { tokens }] of rows.entries()) {
+    const isNobodys = open.ownersAt(place, 1).length === 0;
+    if (isNobodys || crowded[place] === 1) contraries.addTokens(tokens);
   }
   if (hasLate) contraries.addOther();
   const origins = new OtherOrigins(calls, { open, contraries, options });
   const isClockKnown = differencesMs.length > 0;
-  for (const [place, row] of rows.entries()) {
-    const all = open.ownersAt(row, CANDIDATES_MAX + 2);
+  for (let place = 0; place < rows.length; place += 1) {
+    const all = open.ownersAt(place, CANDIDATES_MAX + 2);
     const owners = all.filter((owner) => owner !== NOBODY);
     const isCrowded = crowded[place] === 1;
-    const hasOther = owners.length === 1 && origins.hasAny(row, owners[0] ?? NOBODY);
+    const hasOther = owners.length === 1 && origins.hasAny(place, owners[0] ?? NOBODY);
     const doubt = doubtOf({ all, owners, isCrowded, isClockKnown, hasOther });
     yield { owners, isCrowded, doubt, call: callOf[place] ?? -1 };
   }

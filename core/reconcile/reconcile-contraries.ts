@@ -13,14 +13,14 @@ const COMPLETIONS = 2 ** 26;
 
 export class Contraries {
   private hasAny = false;
-  /** Tokens of every such row, each pair as one number: there may be millions. */
+  /** Tokens of every such row, each pair as one number (tokensKey): there may be millions. */
   private readonly tokens = float64Column();
   private sorted: Float64Array | null = null;
 
   /** The tokens of a row that is nobody's of ours, or of which nobody can say which of our calls it bills. */
-  addTokens(tokens: readonly [number, number] | null): void {
+  addTokens(tokens: number | null): void {
     this.hasAny = true;
-    if (tokens !== null) this.tokens.push(tokensKey(tokens));
+    if (tokens !== null) this.tokens.push(tokens);
   }
 
   /** A call was billed again, or the time of a row is none that the clocks explain. */
@@ -34,9 +34,8 @@ export class Contraries {
   }
 
   /** A row that is none of ours has the same tokens. To be asked when all rows were added. */
-  haveTokens(tokens: readonly [number, number]): boolean {
-    this.sorted ??= this.tokens.all().sort();
-    const [sorted, wanted] = [this.sorted, tokensKey(tokens)];
+  haveTokens(wanted: number): boolean {
+    const sorted = (this.sorted ??= this.tokens.all().sort());
     let [low, high] = [0, sorted.length];
     while (low < high) {
       const middle = (low + high) >> 1;

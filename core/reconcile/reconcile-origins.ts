@@ -8,7 +8,7 @@
  */
 import type { CallTable } from './reconcile-calls.ts';
 import { tokensKey, type Contraries } from './reconcile-contraries.ts';
-import { CallWindows, type WindowOptions, type WindowRow } from './reconcile-windows.ts';
+import { CallWindows, type WindowOptions } from './reconcile-windows.ts';
 
 /** Calls of several callers have these tokens. */
 const SEVERAL = -2;
@@ -22,6 +22,7 @@ export interface Known {
 export class OtherOrigins {
   private readonly open: CallWindows;
   private readonly contraries: Contraries;
+  private readonly rows: WindowOptions['rows'];
   /** Of the bill as it is when the question is first asked. */
   private readonly areShown: boolean;
   private readonly billed: CallWindows;
@@ -31,11 +32,11 @@ export class OtherOrigins {
   constructor(calls: CallTable, { open, contraries, options }: Known) {
     this.open = open;
     this.contraries = contraries;
+    this.rows = options.rows;
     this.areShown = contraries.areShown();
     this.billed = new CallWindows(calls, calls.closed(), options);
     if (!this.areShown) return;
-    for (const { tokens } of options.rows)
-      if (tokens !== null) this.ownerByTokens.set(tokensKey(tokens), null);
+    for (const { tokens } of options.rows) if (tokens !== null) this.ownerByTokens.set(tokens, null);
     for (let call = 0; call < calls.length; call += 1) this.learn(calls, call);
   }
 
@@ -49,17 +50,19 @@ export class OtherOrigins {
     this.ownerByTokens.set(key, known === null || known === owner ? owner : SEVERAL);
   }
 
-  hasAny(row: WindowRow, owner: number): boolean {
-    const hasItsTokens = this.open.ownersByTokens(row, 1).length > 0;
-    const again = hasItsTokens ? this.billed.ownersByTokens(row, 2) : this.billed.ownersAt(row, 2);
+  /** `place` is that of the row among those given. */
+  hasAny(place: number, owner: number): boolean {
+    const hasItsTokens = this.open.ownersByTokens(place, 1).length > 0;
+    const again = hasItsTokens ? this.billed.ownersByTokens(place, 2) : this.billed.ownersAt(place, 2);
     if (again.some((other) => other !== owner)) return true;
+    const { owner: named = null, tokens = null } = this.rows[place] ?? {};
     // Nobody else knows the id of a conversation, proof or not.
-    if (row.owner !== null || !this.areShown) return false;
-    return !hasItsTokens || !this.isOnlyOf(row, owner);
+    if (named !== null || !this.areShown) return false;
+    return !hasItsTokens || !this.isOnlyOf(tokens, owner);
   }
 
-  private isOnlyOf({ tokens }: WindowRow, owner: number): boolean {
+  private isOnlyOf(tokens: number | null, owner: number): boolean {
     if (tokens === null || this.contraries.haveTokens(tokens)) return false;
-    return this.ownerByTokens.get(tokensKey(tokens)) === owner;
+    return this.ownerByTokens.get(tokens) === owner;
   }
 }

@@ -53,6 +53,9 @@ interface VerdictBase {
   readonly isDuplicate: boolean;
 }
 
+/** What of a row is asked for once it is known what it names. */
+export type JudgedRow = Omit<GatewayRow, 'sessionId' | 'metadataSessionId' | 'tags' | 'keyName'>;
+
 export type RowVerdict =
   | (VerdictBase & {
       readonly kind: 'assigned';

@@ -3,7 +3,8 @@
  * Owns the pairing, by tokens, model and time; must not decide whether the row may be believed.
  */
 import type { CallTable } from './reconcile-calls.ts';
-import type { GatewayRow } from '../money/spend.ts';
+import { tokensKey } from './reconcile-contraries.ts';
+import type { JudgedRow } from './reconcile-result.ts';
 
 /** Open calls of one conversation that are compared with one row. */
 const COMPARED_MAX = 1_000;
@@ -39,7 +40,7 @@ export class SessionCalls {
   }
 
   /** Closes the call that fits best; false when the conversation has none left that the row could bill. */
-  close(owner: number, row: GatewayRow): boolean {
+  close(owner: number, row: JudgedRow): boolean {
     const open = this.openByOwner.get(owner) ?? [];
     let [best, bestScore, bestGap] = [-1, -1, Infinity];
     for (const [place, call] of open.slice(0, COMPARED_MAX).entries()) {
@@ -55,7 +56,7 @@ export class SessionCalls {
   }
 
   /** −1 when the row cannot bill the call. */
-  private score(call: number, row: GatewayRow): number {
+  private score(call: number, row: JudgedRow): number {
     const { countsTokensAlike, areIdsComparable, knownName } = this.rules;
     // Had it been the row's own id, the row would have been joined by it.
     if (areIdsComparable && row.responseId !== null && this.calls.hasResponse(call)) return -1;
@@ -73,16 +74,19 @@ export class SessionCalls {
   }
 
   /** Without a known clock the order decides. */
-  private gap(call: number, row: GatewayRow): number {
+  private gap(call: number, row: JudgedRow): number {
     const { clockAheadMs } = this.rules;
     return clockAheadMs === null ? 0 : Math.abs(row.startedAt - clockAheadMs - this.calls.startOf(call));
   }
 }
 
 /** Prompt and completion; null when the row says none. */
-export function tokensOfRow({
-  promptTokens,
-  completionTokens,
-}: GatewayRow): readonly [number, number] | null {
+export function tokensOfRow({ promptTokens, completionTokens }: JudgedRow): readonly [number, number] | null {
   return promptTokens + completionTokens === 0 ? null : [promptTokens, completionTokens];
+}
+
+/** The same as one number. */
+export function tokensKeyOfRow(row: JudgedRow): number | null {
+  const tokens = tokensOfRow(row);
+  return tokens === null ? null : tokensKey(tokens);
 }

@@ -7,13 +7,13 @@ import type { CallTable } from './reconcile-calls.ts';
 import type {
   AmbiguousWhy,
   EstimatedShare,
+  JudgedRow,
   ReconcileConversation,
   ReconcileRules,
   RowVerdict,
   UnassignedWhy,
 } from './reconcile-result.ts';
 import { splitExactly } from './reconcile-split.ts';
-import type { GatewayRow } from '../money/spend.ts';
 
 /** Candidates listed for one row: more say no more, and would make a busy hour quadratic. */
 export const CANDIDATES_MAX = 64;
@@ -48,7 +48,7 @@ export class Judge {
     return this.rules.modelAliases?.[model] ?? model;
   }
 
-  verdictOn(row: GatewayRow, { owners, by, isDuplicate, startedAt, doubt, why }: Found): RowVerdict {
+  verdictOn(row: JudgedRow, { owners, by, isDuplicate, startedAt, doubt, why }: Found): RowVerdict {
     const { position, cost } = row;
     const only = owners[0];
     // Written out field by field: there may be millions of verdicts, and copies of copies keep the collector busy.
@@ -73,7 +73,7 @@ export class Judge {
   }
 
   /** What may be nobody's here is not split: an estimate of whose it is would say that it is somebody's. */
-  private share(row: GatewayRow, owners: readonly number[], doubt: AmbiguousWhy) {
+  private share(row: JudgedRow, owners: readonly number[], doubt: AmbiguousWhy) {
     const isTruncated = owners.length > CANDIDATES_MAX;
     const listed = owners.slice(0, CANDIDATES_MAX);
     const candidates = listed.map((owner) => this.conversationAt(owner).conversationId);

@@ -17,10 +17,10 @@ export interface Tolerance {
 export interface WindowRow {
   /** The name of the model that our proxy knows. */
   readonly model: string;
-  /** When it may have begun by our clock: one instant for each clock. */
-  readonly instants: readonly number[];
-  /** Prompt and completion; null where it does not say them. */
-  readonly tokens: readonly [number, number] | null;
+  /** By the gateway's clock. */
+  readonly startedAt: number;
+  /** Prompt and completion as one number (tokensKey); null where it does not say them. */
+  readonly tokens: number | null;
   /** Ids that are no proof name this conversation: of others it cannot be. Null when they name none. */
   readonly owner: number | null;
 }
@@ -28,7 +28,9 @@ export interface WindowRow {
 export interface WindowOptions {
   readonly tolerance: Tolerance;
   readonly countsTokensAlike: boolean;
-  /** The rows that will be asked about: calls that none of them fits are not kept. */
+  /** How far each of the gateway's clocks is ahead of ours; where none is known, it is taken for ours. */
+  readonly differencesMs: readonly number[];
+  /** The rows that will be asked about, each by its place: calls that none of them fits are not kept. */
   readonly rows: readonly WindowRow[];
 }
 
@@ -45,10 +47,22 @@ interface Key {
   readonly tokens: number;
 }
 
+/** Of a row without such a list. */
+const NO_LIST = -1;
+const OWN_CLOCK: readonly number[] = [0];
+
 export class CallWindows {
   private readonly calls: CallTable;
   private readonly options: WindowOptions;
+  private readonly differencesMs: readonly number[];
   private readonly lists = new KeyedLists();
+  /**
+   * Of each row the list in which its call may stand: of calls with its tokens, or of all where tokens prove nothing.
+   * NO_LIST for a model of no call.
+   */
+  private readonly firsts: Int32Array;
+  /** And that of calls which do not say their tokens; NO_LIST where the first has all. */
+  private readonly seconds: Int32Array;
   private readonly tree: IntervalTree;
   /** Of each list, where its calls stand in the tree. */
   private readonly ranges: readonly Range[];
@@ -57,14 +71,26 @@ export class CallWindows {
   constructor(calls: CallTable, members: Iterable<number>, options: WindowOptions) {
     this.calls = calls;
     this.options = options;
+    this.differencesMs = options.differencesMs.length === 0 ? OWN_CLOCK : options.differencesMs;
+    const { rows } = options;
+    [this.firsts, this.seconds] = [new Int32Array(rows.length), new Int32Array(rows.length)];
     const named = new Set<number>();
-    for (const row of options.rows) {
+    for (const [place, row] of rows.entries()) {
       if (row.owner !== null) named.add(row.owner);
-      for (const key of this.keysOfRow(row)) this.lists.open(key);
+      [this.firsts[place], this.seconds[place]] = this.openLists(row);
     }
     for (const call of members) this.addCall(call, named);
     const { tree, ranges } = treeOf(this.lists, calls, options.tolerance);
     [this.tree, this.ranges] = [tree, ranges];
+  }
+
+  private openLists({ model: name, owner: named, tokens }: WindowRow): readonly [number, number] {
+    const model = this.calls.placeOfModel(name);
+    if (model === null) return [NO_LIST, NO_LIST];
+    const owner = named ?? ANYBODY;
+    if (tokens === null || !this.options.countsTokensAlike)
+      return [this.lists.open({ model, owner, tokens: ALL }), NO_LIST];
+    return [this.lists.open({ model, owner, tokens }), this.lists.open({ model, owner, tokens: SILENT })];
   }
 
   private addCall(call: number, named: ReadonlySet<number>): void {
@@ -86,66 +112,84 @@ export class CallWindows {
     this.lists.add(byTokens.get(tokens), call);
   }
 
-  private keysOfRow(row: WindowRow): readonly Key[] {
-    const key = this.keyOf(row);
-    if (key === null) return [];
-    const byTokens = this.keyByTokens(row);
-    return byTokens === null ? [{ ...key, tokens: ALL }] : [byTokens, { ...key, tokens: SILENT }];
-  }
-
-  /** Null for a model of no call. */
-  private keyOf({ model, owner }: WindowRow): Omit<Key, 'tokens'> | null {
-    const place = this.calls.placeOfModel(model);
-    return place === null ? null : { model: place, owner: owner ?? ANYBODY };
-  }
-
-  /** Null where tokens prove nothing. */
-  private keyByTokens(row: WindowRow): Key | null {
-    if (row.tokens === null || !this.options.countsTokensAlike) return null;
-    const key = this.keyOf(row);
-    return key === null ? null : { ...key, tokens: tokensKey(row.tokens) };
-  }
-
-  private rangesUnder(keys: readonly Key[]): readonly Range[] {
-    // As long as the keys from the begin: an array that grows has room for sixteen more, and each row keeps its own.
-    return keys.map((key) => {
-      const list = this.lists.under(key.model, key.owner)?.get(key.tokens);
-      return (list === undefined ? null : this.ranges[list]) ?? EMPTY;
-    });
-  }
-
   /** Owners of calls that fit, both ends of a window included; stops once it has `ownersMax`. */
-  ownersAt(row: WindowRow, ownersMax: number): readonly number[] {
-    return this.ownersUnder(this.rangesUnder(this.keysOfRow(row)), row, ownersMax);
+  ownersAt(place: number, ownersMax: number): readonly number[] {
+    const owners: number[] = [];
+    this.addOwners(owners, { place, lists: this.firsts, ownersMax });
+    this.addOwners(owners, { place, lists: this.seconds, ownersMax });
+    return owners.sort((a, b) => a - b);
   }
 
   /** Only of calls that say the very tokens of the row. */
-  ownersByTokens(row: WindowRow, ownersMax: number): readonly number[] {
-    const key = this.keyByTokens(row);
-    return key === null ? [] : this.ownersUnder(this.rangesUnder([key]), row, ownersMax);
+  ownersByTokens(place: number, ownersMax: number): readonly number[] {
+    const owners: number[] = [];
+    const hasTokens = this.seconds[place] !== NO_LIST;
+    if (hasTokens) this.addOwners(owners, { place, lists: this.firsts, ownersMax });
+    return owners.sort((a, b) => a - b);
   }
 
-  private ownersUnder(ranges: readonly Range[], { instants }: WindowRow, ownersMax: number) {
-    const owners = new Set<number>();
-    for (const range of ranges) {
-      for (const at of instants) {
-        for (const place of this.tree.holding(at, range)) {
-          owners.add(this.calls.ownerAt(this.tree.memberAt(place)));
-          if (owners.size >= ownersMax) return [...owners].sort((a, b) => a - b);
-        }
+  private addOwners(
+    owners: number[],
+    { place, lists, ownersMax }: { place: number; lists: Int32Array; ownersMax: number },
+  ): void {
+    const range = this.ranges[lists[place] ?? NO_LIST];
+    if (range === undefined) return;
+    const { startedAt = 0 } = this.options.rows[place] ?? {};
+    for (const difference of this.differencesMs) {
+      for (const member of this.tree.holding(startedAt - difference, range)) {
+        if (owners.length >= ownersMax) return;
+        const owner = this.calls.ownerAt(this.tree.memberAt(member));
+        // There are never many.
+        if (!owners.includes(owner)) owners.push(owner);
       }
     }
-    return [...owners].sort((a, b) => a - b);
   }
 
   /** Which windows have more rows than open calls, and otherwise a call for each row. */
-  match(rows: readonly WindowRow[]): Matched {
-    const searches = rows.map((row): Search => ({
-      ranges: this.rangesUnder(this.keysOfRow(row)),
-      instants: row.instants,
-    }));
-    const choices = () => treeChoices(this.tree.whole(), searches);
-    return matchRows(rows.length, choices(), choices());
+  match(): Matched {
+    const choices = () => this.choices(this.tree.whole());
+    return matchRows(this.options.rows.length, choices(), choices());
+  }
+
+  /** A call may stand in several ranges; it is dropped from each as it is met there. */
+  private choices(tree: IntervalTree): Choices {
+    const out = new Set<number>();
+    const dropped = new Map<number, { readonly range: Range; readonly place: number }[]>();
+    const nextIn = (range: Range, at: number): number => {
+      for (let place = tree.find(at, range); place >= 0; place = tree.find(at, range)) {
+        const call = tree.memberAt(place);
+        if (!out.has(call)) return call;
+        tree.drop(place, range);
+        const known = dropped.get(call);
+        if (known === undefined) dropped.set(call, [{ range, place }]);
+        else known.push({ range, place });
+      }
+      return -1;
+    };
+    const nextOf = (list: number | undefined, startedAt: number): number => {
+      const range = this.ranges[list ?? NO_LIST];
+      if (range === undefined) return -1;
+      for (const difference of this.differencesMs) {
+        const call = nextIn(range, startedAt - difference);
+        if (call >= 0) return call;
+      }
+      return -1;
+    };
+    return {
+      next: (row) => {
+        const { startedAt = 0 } = this.options.rows[row] ?? {};
+        const call = nextOf(this.firsts[row], startedAt);
+        return call >= 0 ? call : nextOf(this.seconds[row], startedAt);
+      },
+      takeOut: (call) => void out.add(call),
+      putBack: (calls) => {
+        for (const call of calls) {
+          out.delete(call);
+          for (const { range, place } of dropped.get(call) ?? []) tree.restore(place, range);
+          dropped.delete(call);
+        }
+      },
+    };
   }
 }
 
@@ -160,12 +204,17 @@ class KeyedLists {
   private readonly befores = int32Column();
   private readonly byModel = new Map<number, Map<number, Map<number, number>>>();
 
-  open({ model, owner, tokens }: Key): void {
+  /** The list, which is made when it is new. */
+  open({ model, owner, tokens }: Key): number {
     const byOwner = this.byModel.get(model) ?? new Map<number, Map<number, number>>();
     this.byModel.set(model, byOwner);
     const byTokens = byOwner.get(owner) ?? new Map<number, number>();
     byOwner.set(owner, byTokens);
-    if (!byTokens.has(tokens)) byTokens.set(tokens, this.lasts.push(NOTHING));
+    const known = byTokens.get(tokens);
+    if (known !== undefined) return known;
+    const list = this.lasts.push(NOTHING);
+    byTokens.set(tokens, list);
+    return list;
   }
 
   under(model: number, owner: number): ReadonlyMap<number, number> | undefined {
@@ -193,50 +242,6 @@ class KeyedLists {
       yield calls;
     }
   }
-}
-
-/** Where a row is looked for. */
-interface Search {
-  readonly ranges: readonly Range[];
-  readonly instants: readonly number[];
-}
-
-const EMPTY: Range = { low: 0, high: -1 };
-const NOWHERE: Search = { ranges: [], instants: [] };
-
-/** A call may stand in several ranges; it is dropped from each as it is met there. */
-function treeChoices(tree: IntervalTree, searches: readonly Search[]): Choices {
-  const out = new Set<number>();
-  const dropped = new Map<number, { readonly range: Range; readonly place: number }[]>();
-  const nextIn = (range: Range, at: number): number => {
-    for (let place = tree.find(at, range); place >= 0; place = tree.find(at, range)) {
-      const call = tree.memberAt(place);
-      if (!out.has(call)) return call;
-      tree.drop(place, range);
-      dropped.set(call, [...(dropped.get(call) ?? []), { range, place }]);
-    }
-    return -1;
-  };
-  return {
-    next: (row) => {
-      const { ranges, instants } = searches[row] ?? NOWHERE;
-      for (const range of ranges) {
-        for (const at of instants) {
-          const call = nextIn(range, at);
-          if (call >= 0) return call;
-        }
-      }
-      return -1;
-    },
-    takeOut: (call) => void out.add(call),
-    putBack: (calls) => {
-      for (const call of calls) {
-        out.delete(call);
-        for (const { range, place } of dropped.get(call) ?? []) tree.restore(place, range);
-        dropped.delete(call);
-      }
-    },
-  };
 }
 
 /** One list behind the other, each in the order of its windows. */

@@ -11,6 +11,7 @@ import { Contraries } from './reconcile-contraries.ts';
 import { PairEvidence, type Clocks } from './reconcile-evidence.ts';
 import { Groups } from './reconcile-groups.ts';
 import type {
+  JudgedRow,
   ReconcileQuestion,
   ReconcileRules,
   ReconcileSums,
@@ -18,9 +19,10 @@ import type {
   RowVerdict,
   UnassignedWhy,
 } from './reconcile-result.ts';
-import { SessionCalls, tokensOfRow } from './reconcile-sessions.ts';
+import { SessionCalls, tokensKeyOfRow, tokensOfRow } from './reconcile-sessions.ts';
 import { RunningTotals } from './reconcile-sums.ts';
 import { Judge, type Found } from './reconcile-verdict.ts';
+import { WaitingRows } from './reconcile-waiting.ts';
 import type { GatewayRow, JoinableCall } from '../money/spend.ts';
 
 export function reconcile(question: ReconcileQuestion): Reconciliation {
@@ -36,16 +38,7 @@ export function reconcile(question: ReconcileQuestion): Reconciliation {
 const NO_OWNERS: readonly number[] = [];
 
 /** What became of the row that was added as the `index`-th, from 0; exact ones come at once, the others at the end. */
-export type OnVerdict = (verdict: RowVerdict, row: GatewayRow, index: number) => void;
-
-/** A row that is no call's by its id. */
-interface Waiting {
-  readonly index: number;
-  readonly row: GatewayRow;
-  readonly isDuplicate: boolean;
-  /** The conversation that the row names; whether that is proof is another question. */
-  readonly owner: number | null;
-}
+export type OnVerdict = (verdict: RowVerdict, row: JudgedRow, index: number) => void;
 
 /** First every call of ours, then every row of theirs, then `finish`, once. */
 export class Reconciler {
@@ -59,8 +52,8 @@ export class Reconciler {
   private readonly contraries = new Contraries();
   /** Response ids that are none of ours, to tell what is billed again. */
   private readonly strange = new TextIndex();
-  private readonly bySession: (Waiting & { readonly owner: number })[] = [];
-  private readonly byTime: Waiting[] = [];
+  private readonly bySession = new WaitingRows();
+  private readonly byTime = new WaitingRows();
   private rowCount = 0;
   private readonly settling = this.settleEach();
 
@@ -84,11 +77,11 @@ export class Reconciler {
     const isDuplicate = this.isStrangeAgain(row);
     const owner = this.calls.ownerOf(row.metadataSessionId) ?? this.calls.ownerOf(row.sessionId);
     if (owner !== null && this.rules.isForwarding) {
-      this.bySession.push({ index, row, isDuplicate, owner });
+      this.bySession.add(row, { index, isDuplicate, owner });
       return;
     }
     const why = this.contrary(row);
-    if (why === null) this.byTime.push({ index, row, isDuplicate, owner });
+    if (why === null) this.byTime.add(row, { index, isDuplicate, owner });
     else this.settleNobodys(row, { index, isDuplicate, why });
   }
 
@@ -139,7 +132,7 @@ export class Reconciler {
     { index, isDuplicate, why }: Pick<Found, 'index' | 'isDuplicate' | 'why'>,
   ): void {
     const { startedAt } = row;
-    if (why === 'foreign') this.contraries.addTokens(tokensOfRow(row));
+    if (why === 'foreign') this.contraries.addTokens(tokensKeyOfRow(row));
     this.settle(row, { index, owners: NO_OWNERS, by: 'window', isDuplicate, startedAt, doubt: null, why });
   }
 
@@ -169,14 +162,19 @@ export class Reconciler {
   }
 
   private *joinBySession({ medianMs }: Clocks): Generator<void> {
-    const owners = new Set(this.bySession.map(({ owner }) => owner));
+    const rows = this.bySession;
+    const owners = new Set<number>();
+    for (let place = 0; place < rows.length; place += 1) owners.add(rows.ownerAt(place) ?? NOBODY);
     const sessions = new SessionCalls(this.calls, owners, {
       countsTokensAlike: this.evidence.countsTokensAlike(),
       areIdsComparable: medianMs !== null,
       clockAheadMs: medianMs,
       knownName: (model) => this.judge.knownName(model),
     });
-    for (const { index, row, isDuplicate: wasStrange, owner } of inOrderOfTime(this.bySession)) {
+    for (const place of rows.inOrderOfTime()) {
+      const row = rows.rowAt(place);
+      const { index, isDuplicate: wasStrange, owner: named } = rows.waitingAt(place);
+      const owner = named ?? NOBODY;
       const isDuplicate = wasStrange || (!isCredit(row) && !sessions.close(owner, row));
       const startedAt = row.startedAt - (medianMs ?? 0);
       const why = 'no_candidate';
@@ -187,8 +185,8 @@ export class Reconciler {
 
   private *joinByTime(clocks: Clocks): Generator<void> {
     if (this.byTime.length === 0) return;
-    const waiting = inOrderOfTime(this.byTime);
-    const timed = timeRows(waiting, this.calls, {
+    const order = this.byTime.inOrderOfTime();
+    const timed = timeRows({ rows: this.byTime, order }, this.calls, {
       tolerance: this.rules,
       clocks,
       countsTokensAlike: this.evidence.countsTokensAlike(),
@@ -196,10 +194,12 @@ export class Reconciler {
       knownName: (model) => this.judge.knownName(model),
     });
     const twins = new Set<string>();
-    let place = 0;
+    let at = 0;
     for (const { owners, isCrowded, doubt, call } of timed) {
-      const { index, row, isDuplicate: wasStrange } = waiting[place] as Waiting;
-      place += 1;
+      const place = order[at] ?? 0;
+      at += 1;
+      const row = this.byTime.rowAt(place);
+      const { index, isDuplicate: wasStrange } = this.byTime.waitingAt(place);
       const isDuplicate = wasStrange || (isCrowded && isTwin(row, twins));
       const startedAt = row.startedAt - (clocks.medianMs ?? 0);
       if (doubt === null && owners.length === 1) this.calls.close(call);
@@ -221,7 +221,7 @@ export class Reconciler {
     return { unbilled, unbilledCalls };
   }
 
-  private settle(row: GatewayRow, found: Found): void {
+  private settle(row: JudgedRow, found: Found): void {
     const verdict = this.judge.verdictOn(row, found);
     const isUnpriced = row.isUnpriced === true;
     const owner = verdict.kind === 'assigned' ? (found.owners[0] ?? null) : null;
@@ -235,17 +235,12 @@ export class Reconciler {
   }
 }
 
-function isCredit({ cost }: GatewayRow): boolean {
+function isCredit({ cost }: JudgedRow): boolean {
   return cost < 0;
 }
 
-/** Rows of one instant stay in the order of the export. */
-function inOrderOfTime<Entry extends Waiting>(entries: readonly Entry[]): readonly Entry[] {
-  return [...entries].sort((a, b) => a.row.startedAt - b.row.startedAt || a.index - b.index);
-}
-
 /** The same row came before, as far as anybody can tell without an id. */
-function isTwin(row: GatewayRow, seen: Set<string>): boolean {
+function isTwin(row: JudgedRow, seen: Set<string>): boolean {
   const { startedAt, endedAt, model, promptTokens, completionTokens, cost } = row;
   const face = [startedAt, endedAt, promptTokens, completionTokens, cost, model].join('\n');
   if (seen.has(face)) return true;

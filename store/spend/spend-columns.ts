@@ -59,7 +59,7 @@ type JoinableColumns = Pick<Selectable<SpendTable>, (typeof JOINABLE_COLUMNS)[nu
 /** Of a page of calls one JSON list for each column; a database may say null of a page without rows. */
 export function joinableCalls(
   lists: Readonly<Record<keyof JoinableColumns, string | null>>,
-): readonly JoinableCall[] {
+): JoinableCall[] {
   const valuesOf = <Column extends keyof JoinableColumns>(column: Column) =>
     JSON.parse(lists[column] ?? '[]') as readonly JoinableColumns[Column][];
   const at = {

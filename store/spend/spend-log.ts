@@ -160,7 +160,7 @@ async function page(connection: StoreConnection, query: SpendQuery): Promise<rea
   return rows.map(spendRow);
 }
 
-async function joinable(connection: StoreConnection, query: CallPage): Promise<readonly JoinableCall[]> {
+async function joinable(connection: StoreConnection, query: CallPage): Promise<JoinableCall[]> {
   const limit = limitOf(query);
   // One text for each column of a page: a text for each call is half as much work again, and there may be
   // millions of calls. A page that is cut from an ordered query keeps its order in a list of its values.

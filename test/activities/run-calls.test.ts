@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { joinablePages } from '../../activities/reconcile/run-calls.ts';
 import type { World } from '../../activities/world.ts';
 import type { JoinableCall } from '../../core/money/spend.ts';
+import type { CallPage } from '../../ports/spend-log.ts';
 
 const CALL: JoinableCall = {
   callId: 'call',
@@ -39,4 +40,22 @@ it('ends the turn between pages, so that a thread begins while calls are read', 
   }
   expect(seen.length).toBe(4);
   expect(seen[3]).toBeGreaterThanOrEqual(3);
+});
+
+it('gives every call once and empties a page that was gone through, so that no promise keeps it', async () => {
+  const all = Array.from({ length: 2_500 }, (_, at) => ({ ...CALL, callId: `call-${at}`, startedAt: at }));
+  const pages: JoinableCall[][] = [];
+  const spend = {
+    joinable: ({ after, limit }: CallPage) => {
+      const page = all.filter(({ startedAt }) => startedAt > (after?.startedAt ?? -1)).slice(0, limit);
+      pages.push(page);
+      return Promise.resolve(page);
+    },
+  } as unknown as World['spend'];
+  const seen: string[] = [];
+  for await (const page of joinablePages({ spend } as World, { from: 0, to: 10_000 })) {
+    seen.push(...page.map(({ callId }) => callId));
+  }
+  expect(seen).toEqual(all.map(({ callId }) => callId));
+  expect(pages.map(({ length }) => length)).toEqual([0, 0, 0]);
 });

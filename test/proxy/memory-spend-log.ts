@@ -57,8 +57,8 @@ export class MemorySpendLog implements SpendLog {
     return Promise.resolve(found.slice(0, query.limit ?? 1000));
   }
 
-  joinable(page: CallPage): Promise<readonly SpendRow[]> {
-    return this.search(page);
+  async joinable(page: CallPage): Promise<SpendRow[]> {
+    return [...(await this.search(page))];
   }
 
   interruptOpen(at: number): Promise<number> {
