@@ -156,13 +156,14 @@ function logOf(dir: string, program: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8').slice(-LOG_TAIL_BYTES) : '';
 }
 
-const controllers = (): readonly string[] =>
+const hierarchies = (): readonly string[] =>
   readdirSync(CONTROL_GROUPS, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'unified')
+    .filter((entry) => entry.isDirectory())
     .map(({ name }) => path.join(CONTROL_GROUPS, name));
 
+/** The one of version 2 has no limits to set here; the containers' programs make groups in it by themselves. */
 function makeGroups(name: string): void {
-  for (const controller of controllers()) {
+  for (const controller of hierarchies().filter((at) => path.basename(at) !== 'unified')) {
     mkdirSync(path.join(controller, name), { recursive: true });
     if (path.basename(controller) !== 'cpuset') continue;
     // A group of processors is empty at first, and nothing can run in it.
@@ -174,7 +175,7 @@ function makeGroups(name: string): void {
 /** Processes that were killed leave their groups a moment later. */
 async function removeGroups(name: string): Promise<void> {
   for (const until = Date.now() + STOP_MS; Date.now() < until; await pause(LOOK_MS)) {
-    const left = controllers().filter((controller) => existsSync(path.join(controller, name)));
+    const left = hierarchies().filter((controller) => existsSync(path.join(controller, name)));
     if (left.length === 0) return;
     for (const controller of left) {
       try {

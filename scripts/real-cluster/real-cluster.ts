@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { clusterMissing, installedCluster } from '../cluster-tools.js';
 import { startControlPlane } from './control-plane.ts';
-import { importImage, importProgram, NAMES_IMAGE, PAUSE_IMAGE } from './images.ts';
+import { importImage, importProgram, killContainer, NAMES_IMAGE, PAUSE_IMAGE } from './images.ts';
 import { startMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
 import { NODE_NAME, startContainerd, startKubelet, startNetwork } from './node.ts';
@@ -29,6 +29,8 @@ export interface RealCluster {
   kubectl(args: readonly string[], input?: string): Promise<string>;
   /** Takes in an archive of `docker save`; the digest under which pods find the image of that name. */
   importImage(archive: string, image: string): string;
+  /** Kills the first program of that container with SIGKILL. */
+  kill(container: string): void;
   close(): Promise<void>;
 }
 
@@ -65,6 +67,7 @@ export async function startRealCluster(): Promise<RealCluster> {
     return {
       ...{ machine, kubeconfig, kubectl, close },
       importImage: (archive, image) => importImage(store, archive, image),
+      kill: (container) => killContainer(store, container),
     };
   } catch (error) {
     if (process.env['PARLEY_CLUSTER_KEEP'] === undefined) await close();
