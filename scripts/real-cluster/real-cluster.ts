@@ -12,7 +12,7 @@ import { startControlPlane } from './control-plane.ts';
 import { importImage, importProgram, killContainer, NAMES_IMAGE, PAUSE_IMAGE } from './images.ts';
 import { startMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
-import { NODE_NAME, startContainerd, startKubelet, startNetwork } from './node.ts';
+import { NODE_NAME, POLICIES_HEALTH, startContainerd, startKubelet, startNetwork } from './node.ts';
 import { CLUSTER_OBJECTS } from './objects.ts';
 import { startVolumes } from './volumes.ts';
 
@@ -54,7 +54,6 @@ export async function startRealCluster(): Promise<RealCluster> {
     await importProgram(store, parts.pause, PAUSE_IMAGE);
     await importProgram(store, path.join(parts.names, 'coredns'), NAMES_IMAGE);
     startKubelet(machine, { parts, plane, socket });
-    startNetwork(machine, { parts, plane, socket });
     const config = new KubeConfig();
     config.loadFromFile(kubeconfig);
     volumes = startVolumes(config.makeApiClient(CoreV1Api), path.join(machine.dir, 'volumes'));
@@ -62,6 +61,9 @@ export async function startRealCluster(): Promise<RealCluster> {
       runKubectl(['--kubeconfig', kubeconfig, ...args], input);
     await kubectl(['apply', '--filename', '-'], JSON.stringify(CLUSTER_OBJECTS));
     await nodeIsThere(machine, kubectl);
+    // Who keeps to policies does so for a node that it finds.
+    startNetwork(machine, { parts, plane, socket });
+    await policiesAreKept(machine);
     await kubectl(['wait', '--for=condition=Ready', `node/${NODE_NAME}`, `--timeout=${READY}`]);
     await kubectl(['-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', `--timeout=${READY}`]);
     return {
@@ -86,6 +88,13 @@ async function nodeIsThere(machine: Machine, kubectl: RealCluster['kubectl']): P
     if ((await kubectl(['get', 'nodes', '--output', 'name'])).includes(NODE_NAME)) return;
   }
   throw new Error(`Cannot start the kubelet: ${machine.logOf('kubelet')}`);
+}
+
+async function policiesAreKept(machine: Machine): Promise<void> {
+  for (const until = Date.now() + SOCKET_MS; Date.now() < until; await pause(LOOK_MS)) {
+    if (await fetch(POLICIES_HEALTH).then(({ ok }) => ok, () => false)) return;
+  }
+  throw new Error(`Cannot keep to network policies: ${machine.logOf('kube-router')}`);
 }
 
 function runKubectl(args: readonly string[], input: string | undefined): Promise<string> {

@@ -19,6 +19,8 @@ import { installChart, NAMESPACE, SANDBOXES } from './installed-chart.ts';
 import type { InstalledChart } from './installed-chart.ts';
 import { billOf, GATEWAY_PORT, MODELS_NAMESPACE, startGateway } from './model-gateway.ts';
 import { reachedFrom } from './probes.ts';
+import { kill, restart } from './workload.ts';
+import type { Workload } from './workload.ts';
 
 const MS_MAX = 1_800_000;
 const EXAMPLE = path.resolve(import.meta.dirname, '../../examples/three-hundred');
@@ -32,10 +34,10 @@ export interface Form {
   readonly images: readonly ImageName[];
   readonly values: object;
   /** Of the chart, in the order in which they are restarted and killed. */
-  readonly workloads: readonly string[];
-  /** Component whose process makes pods. */
-  readonly maker: string;
-  /** Starts what it stands on. */
+  readonly workloads: readonly Workload[];
+  /** What it stands on, restarted and killed after them. */
+  readonly others: readonly Workload[];
+  /** Starts what it stands on, and makes the secrets that its values name. */
   prepare(cluster: RealCluster): Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export function describeDeployment(form: Form): void {
     const digestOf = (name: ImageName): string => digests.get(name) ?? '';
     laterDigest = digestOf('later');
     await startGateway(cluster);
+    await cluster.kubectl(['create', 'namespace', NAMESPACE]);
     await form.prepare(cluster);
     const { values, workloads } = form;
     const own = { parley: digestOf('parley'), sandbox: digestOf('sandbox') };
@@ -95,12 +98,15 @@ export function describeDeployment(form: Form): void {
       )),
       `${await addressOf(MODELS_NAMESPACE, 'service/gateway')}:${GATEWAY_PORT}`,
       ...[`${await addressOf('default', 'service/kubernetes')}:443`, `${NODE}:6443`, `${NODE}:10250`],
-      ...['10.234.0.10:53', '10.235.0.1:22', '1.1.1.1:443', 'gateway.models.svc.cluster.local', 'localhost.localdomain'],
+      ...['10.234.0.10:53', 'gateway.models.svc.cluster.local', 'kubernetes.default.svc'],
     ];
     const routes = await addressOf(NAMESPACE, 'service/parley-routes');
     const ways = [4100, 4101, 4102].map((port) => `${routes}:${port}`);
     const targets = [...closed, ...ways];
     expect(await reachedFrom(cluster, { namespace: SANDBOXES, pod, targets })).toEqual(ways);
+    // They are there, for whoever is let.
+    const free = closed.filter((target) => !target.endsWith(':4000'));
+    expect(await reachedFrom(cluster, { namespace: MODELS_NAMESPACE, pod: 'gateway-0', targets: free })).toEqual(free);
   });
 
   step('pauses a sandbox with its volume, and brings it back for the next message', async () => {
@@ -145,14 +151,14 @@ export function describeDeployment(form: Form): void {
       );
     await expect.poll(inFlight, { timeout: 120_000, interval: 500 }).toBe(true);
     const done: string[] = [];
-    for (const workload of form.workloads) {
-      done.push(`${workload} ${isOver ? 'after' : 'during'}`);
-      await chart.restart(workload);
-      await chart.kill(workload);
+    for (const workload of [...form.workloads, ...form.others]) {
+      done.push(`${workload.name} ${isOver ? 'after' : 'during'}`);
+      await restart(cluster, workload);
+      await kill(cluster, workload);
     }
     const end = await waiting;
     expect(end.exitCode, `${end.stdout.slice(-2_000)}\n${end.stderr}\n${done.join(', ')}`).toBe(0);
-    expect(done[0]).toBe(`${form.workloads[0] ?? ''} during`);
+    expect(done[0]).toMatch(/ during$/);
     const run = await chart.client.getRun({ params: { run_id: RUN_ID } });
     expect(run).toMatchObject({ phase: 'finished', total: CONVERSATIONS });
     expect(run.ended).toEqual({ succeeded: CONVERSATIONS });

@@ -1,13 +1,14 @@
 /** The chart in its embedded form on a real cluster, installed as docs/chart.md prints it. */
 import { describeWith } from '../helpers/requires.ts';
 import { describeDeployment } from './deployment-suite.ts';
+import { workloadOf } from './installed-chart.ts';
 
 const describeForm = (): void =>
   describeDeployment({
     images: [],
     values: {},
-    workloads: ['statefulset/parley-api', 'statefulset/parley-proxy'],
-    maker: 'api',
+    workloads: [workloadOf('statefulset', 'api'), workloadOf('statefulset', 'proxy')],
+    others: [],
     prepare: () => Promise.resolve(),
   });
 

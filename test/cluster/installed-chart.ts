@@ -1,11 +1,10 @@
 /**
  * The chart on a cluster as docs/chart.md installs it.
- * Owns the secrets that an administrator makes, the values, and pods that are restarted and killed; must not assert.
+ * Owns the secrets that an administrator makes and the values; must not assert.
  */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { createClient, type Client } from '../../api/client/client.ts';
@@ -13,15 +12,22 @@ import { installedHelm } from '../../scripts/helm-tool.js';
 import type { RealCluster } from '../../scripts/real-cluster/real-cluster.ts';
 import { IMAGES } from './cluster-images.ts';
 import { GATEWAY_HOST, GATEWAY_KEYS, GATEWAY_PORT, MODELS_NAMESPACE } from './model-gateway.ts';
+import { rolledOut } from './workload.ts';
+import type { Workload } from './workload.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 export const RELEASE = 'parley';
 export const NAMESPACE = 'parley';
 export const SANDBOXES = 'parley-sandboxes';
 const WAIT = '300s';
-const AGAIN_MS = 300_000;
-const LOOK_MS = 500;
 const run = promisify(execFile);
+
+/** One of the chart's own. */
+export const workloadOf = (kind: 'statefulset' | 'deployment', component: string): Workload => ({
+  namespace: NAMESPACE,
+  name: `${kind}/${RELEASE}-${component}`,
+  pods: `app.kubernetes.io/component=${component}`,
+});
 
 /** Of an image → under which pods find it. */
 export type Digests = Readonly<Record<'parley' | 'sandbox', string>>;
@@ -33,8 +39,8 @@ export interface ChartOrder {
   readonly folder: string;
   /** Of the values, beside those that every form has. */
   readonly values?: object;
-  /** What of it has to be ready: `statefulset/parley-api`. */
-  readonly workloads: readonly string[];
+  /** What of it has to be ready. */
+  readonly workloads: readonly Workload[];
 }
 
 export class InstalledChart {
@@ -73,49 +79,16 @@ export class InstalledChart {
   async rolledOut(): Promise<void> {
     for (const workload of this.#order.workloads) await rolledOut(this.cluster, workload);
   }
-
-  /** The pod is removed with its time to end, and made again. */
-  async restart(workload: string): Promise<void> {
-    await this.kubectl('rollout', 'restart', workload);
-    await rolledOut(this.cluster, workload);
-  }
-
-  /** Its first program is killed from outside, as by a kernel without memory; the kubelet starts it again. */
-  async kill(workload: string): Promise<void> {
-    const pod = await this.#podOf(workload);
-    const before = await this.#containerOf(pod);
-    this.cluster.kill(before.id);
-    for (const until = Date.now() + AGAIN_MS; ; await pause(LOOK_MS)) {
-      const now = await this.#containerOf(pod);
-      if (now.id !== before.id && now.isReady) return;
-      if (Date.now() > until) throw new Error(`Cannot kill ${workload}: its pod does not become ready again`);
-    }
-  }
-
-  async #podOf(workload: string): Promise<string> {
-    const component = workload.slice(workload.indexOf('-') + 1);
-    const selector = `--selector=app.kubernetes.io/component=${component}`;
-    const names = await this.kubectl('get', 'pods', selector, '--output', 'name');
-    return names.trim().split('\n')[0] ?? '';
-  }
-
-  async #containerOf(pod: string): Promise<{ readonly id: string; readonly isReady: boolean }> {
-    const status = '{.status.containerStatuses[0]';
-    const format = `jsonpath=${status}.containerID} ${status}.ready}`;
-    const [id = '', ready] = (await this.kubectl('get', pod, '--output', format)).trim().split(' ');
-    return { id: id.replace('containerd://', ''), isReady: ready === 'true' };
-  }
 }
 
 /** `helm install`, the engine's key, and the first key of the API. */
 export async function installChart(order: ChartOrder): Promise<InstalledChart> {
   const { cluster } = order;
   const kubectl = (...args: readonly string[]): Promise<string> => cluster.kubectl(['-n', NAMESPACE, ...args]);
-  await cluster.kubectl(['create', 'namespace', NAMESPACE]);
   const literals = Object.entries(GATEWAY_KEYS).map(([name, value]) => `--from-literal=${name}=${value}`);
   await kubectl('create', 'secret', 'generic', 'model-gateway', ...literals);
   await helm(order, 'install');
-  await rolledOut(cluster, 'statefulset/parley-proxy');
+  await rolledOut(cluster, workloadOf('statefulset', 'proxy'));
   const literal = `--from-literal=key=${await makeEngineKey(cluster)}`;
   await kubectl('create', 'secret', 'generic', 'parley-engine-key', literal);
   for (const workload of order.workloads) await rolledOut(cluster, workload);
@@ -133,10 +106,6 @@ async function helm(order: ChartOrder, verb: 'install' | 'upgrade'): Promise<voi
   writeFileSync(file, stringify(valuesOf(order)));
   const where = ['--namespace', NAMESPACE, '--kubeconfig', order.cluster.kubeconfig];
   await run(program, [verb, RELEASE, 'chart', ...where, '--values', file, '--timeout', WAIT], { cwd: ROOT });
-}
-
-async function rolledOut({ kubectl }: RealCluster, workload: string): Promise<void> {
-  await kubectl(['-n', NAMESPACE, 'rollout', 'status', workload, `--timeout=${WAIT}`]);
 }
 
 /** As docs/proxy.md says it, from within the proxy's own pod. */
