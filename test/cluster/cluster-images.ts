@@ -30,12 +30,11 @@ export const IMAGES = {
 } as const;
 
 export type ImageName = keyof typeof IMAGES;
+/** Archive of `docker save` for each. */
+export type Archives = ReadonlyMap<ImageName, string>;
 
-/** Archive of `docker save` for each, in that folder. */
-export async function buildImages(
-  names: readonly ImageName[],
-  folder: string,
-): Promise<ReadonlyMap<ImageName, string>> {
+/** Into that folder. */
+export async function buildImages(names: readonly ImageName[], folder: string): Promise<Archives> {
   const kept = process.env['PARLEY_CLUSTER_IMAGES'] ?? folder;
   mkdirSync(kept, { recursive: true });
   const archives = new Map(names.map((name) => [name, path.join(kept, `${name}.tar`)] as const));

@@ -99,6 +99,24 @@ export async function installChart(order: ChartOrder): Promise<InstalledChart> {
   return new InstalledChart(order, { url: `http://${address}`, apiKey });
 }
 
+/** A call as the proxy keeps it. */
+export interface SpendRow {
+  readonly state: string;
+  readonly responseId: string | null;
+  /** Nano-USD. */
+  readonly cost: number | null;
+}
+
+/** All that the proxy has, asked for with its master key from within its own pod. */
+export async function rowsOf(chart: InstalledChart): Promise<readonly SpendRow[]> {
+  const script = `fetch('http://127.0.0.1:4000/spend/logs', {
+    headers: { authorization: 'Bearer ' + process.env.PROXY_MASTER_KEY },
+  }).then((r) => r.text()).then(console.log)`;
+  const text = await chart.kubectl('exec', 'parley-proxy-0', '--', 'node', '-e', script);
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as SpendRow);
+}
+
 async function helm(order: ChartOrder, verb: 'install' | 'upgrade'): Promise<void> {
   const program = installedHelm(process.env);
   if (program === null) throw new Error('Cannot install the chart: Helm is not installed');
