@@ -88,6 +88,17 @@ describe('the files of a sandbox in a cluster', () => {
     expect((await harness.runtime.inspect(request.sandboxId)).kind).toBe('up');
   });
 
+  it('are read on a node that is full, too: the reader asks for next to nothing, and may have more', async () => {
+    const request = await up();
+    const reading = harness.runtime.exportWorkspace(request.sandboxId)[Symbol.asyncIterator]();
+    await reading.next();
+    const [, reader = ''] = harness.runner.ran;
+    const [container] = harness.api.store.find('pods', reader)?.spec.containers ?? [];
+    await reading.return?.();
+    expect(container?.resources?.requests).toMatchObject({ cpu: '10m', memory: '64Mi' });
+    expect(container?.resources?.limits).toMatchObject({ cpu: '500m', memory: '256Mi' });
+  });
+
   it('cannot be read when no reader can run, and nothing is left of the attempt', async () => {
     const request = await up();
     harness.kubelet.images = new Set();
