@@ -10,7 +10,7 @@ import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { clusterMissing, installedCluster } from '../cluster-tools.js';
 import { startControlPlane } from './control-plane.ts';
 import { importImage, importProgram, killContainer, NAMES_IMAGE, PAUSE_IMAGE } from './images.ts';
-import { startMachine } from './machine.ts';
+import { isKept, startMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
 import { NODE_NAME, POLICIES_HEALTH, startContainerd, startKubelet, startNetwork } from './node.ts';
 import { CLUSTER_OBJECTS } from './objects.ts';
@@ -72,7 +72,7 @@ export async function startRealCluster(): Promise<RealCluster> {
       kill: (container) => killContainer(store, container),
     };
   } catch (error) {
-    if (process.env['PARLEY_CLUSTER_KEEP'] === undefined) await close();
+    if (!isKept()) await close();
     throw error;
   }
 }

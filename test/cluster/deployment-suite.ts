@@ -7,6 +7,7 @@ import { cpSync, mkdtempSync, realpathSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { isKept } from '../../scripts/real-cluster/machine.ts';
 import { startRealCluster } from '../../scripts/real-cluster/real-cluster.ts';
 import type { RealCluster } from '../../scripts/real-cluster/real-cluster.ts';
 import { parley } from '../cli/parley-program.ts';
@@ -30,6 +31,8 @@ const RUN_ID = 'shipped';
 /** Of the node, as the machine of a cluster has it. */
 const NODE = '10.233.0.1';
 
+/** Of the sandboxes of the batch, as by somebody who makes room. */
+const PODS_REMOVED = 2;
 /** Calls under way in the maker of sandboxes when it is killed, at most. */
 const LOST_MAX = 6;
 
@@ -79,7 +82,7 @@ export function describeDeployment(form: Form): void {
     chart = await installChart({ cluster, digests: own, folder, values, workloads });
   }, MS_MAX);
   afterAll(async () => {
-    if (process.env['PARLEY_CLUSTER_KEEP'] === undefined) await cluster.close();
+    if (!isKept()) await cluster.close();
     removeDir(folder);
   }, MS_MAX);
 
@@ -141,6 +144,7 @@ export function describeDeployment(form: Form): void {
 
   step('succeeds with every conversation of a batch while everything around it is restarted and killed', async () => {
     const billedBefore = await billOf(cluster);
+    const before = await namesOf('pods');
     const copy = path.join(folder, 'batch');
     cpSync(EXAMPLE, copy, { recursive: true });
     const args = ['run', 'job.yaml', '--json', '--run-id', RUN_ID, '--limit', String(CONVERSATIONS)];
@@ -153,6 +157,9 @@ export function describeDeployment(form: Form): void {
         () => isOver,
       );
     await expect.poll(inFlight, { timeout: 120_000, interval: 500 }).toBe(true);
+    await expect.poll(async () => (await namesOf('pods')).length, { timeout: 120_000 }).toBeGreaterThan(before.length);
+    const atWork = (await namesOf('pods')).filter((name) => !before.includes(name));
+    await inSandboxes('delete', '--wait=false', ...atWork.slice(0, PODS_REMOVED));
     const done: string[] = [];
     for (const workload of [...form.workloads, ...form.others]) {
       done.push(`${workload.name} ${isOver ? 'after' : 'during'}`);
