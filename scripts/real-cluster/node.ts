@@ -101,6 +101,10 @@ export function startNetwork(machine: Machine, { parts, plane }: NodeOrder): voi
     LD_LIBRARY_PATH: path.join(tools, 'lib/x86_64-linux-gnu'),
   };
   const duties = ['--run-router=false', '--run-service-proxy=false', '--run-firewall=true'];
-  const routes = [`--service-cluster-ip-range=${SERVICE_NETWORK}`, '--iptables-sync-period=15s', `--health-port=${HEALTH_PORT}`];
+  const routes = [
+    `--service-cluster-ip-range=${SERVICE_NETWORK}`,
+    '--iptables-sync-period=15s',
+    `--health-port=${HEALTH_PORT}`,
+  ];
   machine.launch(path.join(parts.router, 'kube-router'), [...account, ...duties, ...routes], env);
 }

@@ -92,7 +92,13 @@ async function nodeIsThere(machine: Machine, kubectl: RealCluster['kubectl']): P
 
 async function policiesAreKept(machine: Machine): Promise<void> {
   for (const until = Date.now() + SOCKET_MS; Date.now() < until; await pause(LOOK_MS)) {
-    if (await fetch(POLICIES_HEALTH).then(({ ok }) => ok, () => false)) return;
+    if (
+      await fetch(POLICIES_HEALTH).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
   }
   throw new Error(`Cannot keep to network policies: ${machine.logOf('kube-router')}`);
 }

@@ -61,7 +61,14 @@ export function describeDeployment(form: Form): void {
   const namesOf = async (kind: string): Promise<readonly string[]> =>
     (await inSandboxes('get', kind, '--output', 'name')).split('\n').filter(Boolean);
   const addressOf = async (namespace: string, name: string): Promise<string> =>
-    await cluster.kubectl(['-n', namespace, 'get', name, '--output', 'jsonpath={.spec.clusterIP}{.status.podIP}']);
+    await cluster.kubectl([
+      '-n',
+      namespace,
+      'get',
+      name,
+      '--output',
+      'jsonpath={.spec.clusterIP}{.status.podIP}',
+    ]);
   const sandboxStatus = async () =>
     (await chart.client.getAppConversations({ query: { ids: [conversation] } }))[0]?.sandbox_status;
   const becomes = async (status: string): Promise<void> => {
@@ -101,7 +108,9 @@ export function describeDeployment(form: Form): void {
     const services = { api: 3030, proxy: 4000 };
     const closed = [
       ...(await Promise.all(
-        Object.entries(services).map(async ([name, port]) => `${await addressOf(NAMESPACE, `service/parley-${name}`)}:${port}`),
+        Object.entries(services).map(
+          async ([name, port]) => `${await addressOf(NAMESPACE, `service/parley-${name}`)}:${port}`,
+        ),
       )),
       `${await addressOf(MODELS_NAMESPACE, 'service/gateway')}:${GATEWAY_PORT}`,
       ...[`${await addressOf('default', 'service/kubernetes')}:443`, `${NODE}:6443`, `${NODE}:10250`],
@@ -113,7 +122,9 @@ export function describeDeployment(form: Form): void {
     expect(await reachedFrom(cluster, { namespace: SANDBOXES, pod, targets })).toEqual(ways);
     // They are there, for whoever is let.
     const free = closed.filter((target) => !target.endsWith(':4000'));
-    expect(await reachedFrom(cluster, { namespace: MODELS_NAMESPACE, pod: 'gateway-0', targets: free })).toEqual(free);
+    expect(
+      await reachedFrom(cluster, { namespace: MODELS_NAMESPACE, pod: 'gateway-0', targets: free }),
+    ).toEqual(free);
   });
 
   step('pauses a sandbox with its volume, and brings it back for the next message', async () => {
@@ -142,54 +153,67 @@ export function describeDeployment(form: Form): void {
     expect(await textOf(chart, conversation)).toContain(TEXT);
   });
 
-  step('succeeds with every conversation of a batch while everything around it is restarted and killed', async () => {
-    const billedBefore = await billOf(cluster);
-    const before = await namesOf('pods');
-    const copy = path.join(folder, 'batch');
-    cpSync(EXAMPLE, copy, { recursive: true });
-    const args = ['run', 'job.yaml', '--json', '--run-id', RUN_ID, '--limit', String(CONVERSATIONS)];
-    const waiting = parley([...args, '--server', chart.url], { cwd: copy, env: { PARLEY_API_KEY: chart.apiKey } });
-    let isOver = false;
-    void waiting.finally(() => (isOver = true));
-    const inFlight = (): Promise<boolean> =>
-      chart.client.getRun({ params: { run_id: RUN_ID } }).then(
-        ({ in_flight: some }) => some > 0,
-        () => isOver,
-      );
-    await expect.poll(inFlight, { timeout: 120_000, interval: 500 }).toBe(true);
-    await expect.poll(async () => (await namesOf('pods')).length, { timeout: 120_000 }).toBeGreaterThan(before.length);
-    const atWork = (await namesOf('pods')).filter((name) => !before.includes(name));
-    await inSandboxes('delete', '--wait=false', ...atWork.slice(0, PODS_REMOVED));
-    const done: string[] = [];
-    for (const workload of [...form.workloads, ...form.others]) {
-      done.push(`${workload.name} ${isOver ? 'after' : 'during'}`);
-      await restart(cluster, workload);
-      await kill(cluster, workload);
-    }
-    const end = await waiting;
-    expect(end.exitCode, `${end.stdout.slice(-2_000)}\n${end.stderr}\n${done.join(', ')}`).toBe(0);
-    expect(done[0]).toMatch(/ during$/);
-    const run = await chart.client.getRun({ params: { run_id: RUN_ID } });
-    expect(run).toMatchObject({ phase: 'finished', total: CONVERSATIONS });
-    expect(run.ended).toEqual({ succeeded: CONVERSATIONS });
-    const bill = await billOf(cluster);
-    const rows = await rowsOf(chart);
-    const billedById = new Map(bill.map((one) => [one.request_id, Number(sumOf([one]))]));
-    const priced = rows.filter(({ cost }) => cost !== null);
-    for (const { responseId, cost } of priced) expect(billedById.get(responseId ?? '')).toBe(cost);
-    // Of a call that was under way when its proxy was killed there is a row, and nobody there heard what it cost.
-    const unheard = rows.filter(({ state }) => state === 'interrupted');
-    expect(rows).toHaveLength(priced.length + unheard.length);
-    expect(bill.length - priced.length).toBeLessThanOrEqual(unheard.length);
-    const billed = Number(sumOf(bill.slice(billedBefore.length)));
-    expect(run.spent_nano_usd).toBeLessThanOrEqual(billed);
-    const lost = (unheard.length + LOST_MAX) * Math.max(...billedById.values());
-    expect(run.spent_nano_usd).toBeGreaterThanOrEqual(billed - lost);
-  });
+  step(
+    'succeeds with every conversation of a batch while everything around it is restarted and killed',
+    async () => {
+      const billedBefore = await billOf(cluster);
+      const before = await namesOf('pods');
+      const copy = path.join(folder, 'batch');
+      cpSync(EXAMPLE, copy, { recursive: true });
+      const args = ['run', 'job.yaml', '--json', '--run-id', RUN_ID, '--limit', String(CONVERSATIONS)];
+      const waiting = parley([...args, '--server', chart.url], {
+        cwd: copy,
+        env: { PARLEY_API_KEY: chart.apiKey },
+      });
+      let isOver = false;
+      void waiting.finally(() => (isOver = true));
+      const inFlight = (): Promise<boolean> =>
+        chart.client.getRun({ params: { run_id: RUN_ID } }).then(
+          ({ in_flight: some }) => some > 0,
+          () => isOver,
+        );
+      await expect.poll(inFlight, { timeout: 120_000, interval: 500 }).toBe(true);
+      await expect
+        .poll(async () => (await namesOf('pods')).length, { timeout: 120_000 })
+        .toBeGreaterThan(before.length);
+      const atWork = (await namesOf('pods')).filter((name) => !before.includes(name));
+      await inSandboxes('delete', '--wait=false', ...atWork.slice(0, PODS_REMOVED));
+      const done: string[] = [];
+      for (const workload of [...form.workloads, ...form.others]) {
+        done.push(`${workload.name} ${isOver ? 'after' : 'during'}`);
+        await restart(cluster, workload);
+        await kill(cluster, workload);
+      }
+      const end = await waiting;
+      expect(end.exitCode, `${end.stdout.slice(-2_000)}\n${end.stderr}\n${done.join(', ')}`).toBe(0);
+      expect(done[0]).toMatch(/ during$/);
+      const run = await chart.client.getRun({ params: { run_id: RUN_ID } });
+      expect(run).toMatchObject({ phase: 'finished', total: CONVERSATIONS });
+      expect(run.ended).toEqual({ succeeded: CONVERSATIONS });
+      const bill = await billOf(cluster);
+      const rows = await rowsOf(chart);
+      const billedById = new Map(bill.map((one) => [one.request_id, Number(sumOf([one]))]));
+      const priced = rows.filter(({ cost }) => cost !== null);
+      for (const { responseId, cost } of priced) expect(billedById.get(responseId ?? '')).toBe(cost);
+      // Of a call that was under way when its proxy was killed there is a row, and nobody there heard what it cost.
+      const unheard = rows.filter(({ state }) => state === 'interrupted');
+      expect(rows).toHaveLength(priced.length + unheard.length);
+      expect(bill.length - priced.length).toBeLessThanOrEqual(unheard.length);
+      const billed = Number(sumOf(bill.slice(billedBefore.length)));
+      expect(run.spent_nano_usd).toBeLessThanOrEqual(billed);
+      const lost = (unheard.length + LOST_MAX) * Math.max(...billedById.values());
+      expect(run.spent_nano_usd).toBeGreaterThanOrEqual(billed - lost);
+    },
+  );
 
   step('is upgraded to another build, and has its conversation and sandbox still', async () => {
     await chart.upgrade({ digest: laterDigest });
-    const image = await chart.kubectl('get', 'pods', '--output', 'jsonpath={.items[*].spec.containers[0].image}');
+    const image = await chart.kubectl(
+      'get',
+      'pods',
+      '--output',
+      'jsonpath={.items[*].spec.containers[0].image}',
+    );
     for (const one of image.split(' ')) expect(one).toContain(laterDigest);
     expect(await textOf(chart, conversation)).toContain(TEXT);
     await sayMore(chart, conversation);

@@ -84,7 +84,8 @@ export class InstalledChart {
 /** `helm install`, the engine's key, and the first key of the API. */
 export async function installChart(order: ChartOrder): Promise<InstalledChart> {
   const { cluster } = order;
-  const kubectl = (...args: readonly string[]): Promise<string> => cluster.kubectl(['-n', NAMESPACE, ...args]);
+  const kubectl = (...args: readonly string[]): Promise<string> =>
+    cluster.kubectl(['-n', NAMESPACE, ...args]);
   const literals = Object.entries(GATEWAY_KEYS).map(([name, value]) => `--from-literal=${name}=${value}`);
   await kubectl('create', 'secret', 'generic', 'model-gateway', ...literals);
   await helm(order, 'install');

@@ -12,7 +12,11 @@ const WAIT_MS = 2_000;
 /** Of the targets, those that answer from within that pod. A refusal is none: that is what a policy says, too. */
 export async function reachedFrom(
   { kubectl }: RealCluster,
-  { namespace, pod, targets }: { readonly namespace: string; readonly pod: string; readonly targets: readonly Target[] },
+  {
+    namespace,
+    pod,
+    targets,
+  }: { readonly namespace: string; readonly pod: string; readonly targets: readonly Target[] },
 ): Promise<readonly Target[]> {
   const said = await kubectl(['-n', namespace, 'exec', pod, '--', 'node', '-e', PROGRAM, ...targets]);
   return JSON.parse(said) as readonly Target[];

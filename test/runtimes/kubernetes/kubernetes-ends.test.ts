@@ -93,10 +93,11 @@ describe('the files of a sandbox in a cluster', () => {
     const reading = harness.runtime.exportWorkspace(request.sandboxId)[Symbol.asyncIterator]();
     await reading.next();
     const [, reader = ''] = harness.runner.ran;
-    const [container] = harness.api.store.find('pods', reader)?.spec.containers ?? [];
+    const pod = harness.api.store.find('pods', reader);
     await reading.return?.();
-    expect(container?.resources?.requests).toMatchObject({ cpu: '10m', memory: '64Mi' });
-    expect(container?.resources?.limits).toMatchObject({ cpu: '500m', memory: '256Mi' });
+    const requests = { cpu: '10m', memory: '64Mi' };
+    const limits = { cpu: '500m', memory: '256Mi' };
+    expect(pod).toMatchObject({ spec: { containers: [{ resources: { requests, limits } }] } });
   });
 
   it('cannot be read when no reader can run, and nothing is left of the attempt', async () => {
