@@ -15,9 +15,10 @@ const SERVICE_UID = 999;
 const hostOf = (name: string): string => `${name}.${STACK}.svc.cluster.local`;
 
 export const TEMPORAL_ADDRESS = `${hostOf('temporal')}:7233`;
+/** The database first: while it is away Temporal's server ends again and again, and a new pod of it begins at once. */
 export const TEMPORAL_STACK: readonly Workload[] = [
-  { namespace: STACK, name: 'deployment/temporal', pods: 'app=temporal' },
   { namespace: STACK, name: 'statefulset/postgres', pods: 'app=postgres' },
+  { namespace: STACK, name: 'deployment/temporal', pods: 'app=temporal' },
 ];
 export const SECRETS = { database: 'parley-database', seal: 'parley-seal' };
 
@@ -31,7 +32,7 @@ export async function startTemporalStack(cluster: RealCluster): Promise<void> {
   await kubectl([...secret, SECRETS.database, `--from-literal=url=${url}`]);
   await kubectl([...secret, SECRETS.seal, `--from-literal=seal-key=${seal}`]);
   await kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects() }));
-  for (const workload of [...TEMPORAL_STACK].reverse()) await rolledOut(cluster, workload);
+  for (const workload of TEMPORAL_STACK) await rolledOut(cluster, workload);
 }
 
 const labelled = (name: string): object => ({ name, namespace: STACK, labels: { app: name } });
@@ -46,7 +47,12 @@ const variables = (values: Readonly<Record<string, string>>): readonly object[] 
 
 function template(name: string, container: object): object {
   const spec = {
-    securityContext: { runAsUser: SERVICE_UID, fsGroup: SERVICE_UID },
+    // A database refuses files that others may read, which they would become at the second start.
+    securityContext: {
+      runAsUser: SERVICE_UID,
+      fsGroup: SERVICE_UID,
+      fsGroupChangePolicy: 'OnRootMismatch',
+    },
     // What Kubernetes says of services is in no variable that a program takes for its own.
     enableServiceLinks: false,
     containers: [{ name, ...container }],
