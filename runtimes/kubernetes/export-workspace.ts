@@ -14,7 +14,9 @@ import {
   POLL_MS,
   NODE_DISK,
   READER_CPU,
+  READER_CPU_ASKED,
   READER_MEMORY,
+  READER_MEMORY_ASKED,
   READER_READY_MS,
   READER_SECONDS_MAX,
 } from './limits.ts';
@@ -83,7 +85,11 @@ interface ReaderOrder {
 }
 
 function readerPod({ options, marks, name, node }: ReaderOrder): V1Pod {
-  const quantities = { memory: READER_MEMORY, cpu: READER_CPU, 'ephemeral-storage': NODE_DISK };
+  const disk = { 'ephemeral-storage': NODE_DISK };
+  const resources = {
+    limits: { memory: READER_MEMORY, cpu: READER_CPU, ...disk },
+    requests: { memory: READER_MEMORY_ASKED, cpu: READER_CPU_ASKED, ...disk },
+  };
   return podOf(
     { options, marks, name },
     {
@@ -98,7 +104,7 @@ function readerPod({ options, marks, name, node }: ReaderOrder): V1Pod {
           env: [keyVariable(name)],
           ports: [{ name: 'reader', containerPort: AGENT_PORT }],
           volumeMounts: [{ name: 'sandbox', mountPath: '/volume', readOnly: true }],
-          resources: { limits: quantities, requests: quantities },
+          resources,
           securityContext: CONTAINER_SECURITY,
         },
       ],

@@ -39,8 +39,11 @@ export const AGENT_PORT = 8_000;
 export const READER_SECONDS_MAX = 3_600;
 /** Time a reader gets until it answers. */
 export const READER_READY_MS = 120_000;
-/** Memory and processor of a reader: it copies and compresses. */
+/** Memory and processor of a reader at most: it copies and compresses. */
 export const READER_MEMORY = '256Mi';
 export const READER_CPU = '500m';
+/** What its node has to have free for it: little, since it runs on the node of its volume, however full that is. */
+export const READER_MEMORY_ASKED = '64Mi';
+export const READER_CPU_ASKED = '10m';
 /** Written layers and logs of a container on its node: the root is read-only, so it is the log. */
 export const NODE_DISK = '64Mi';

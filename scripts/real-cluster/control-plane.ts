@@ -103,6 +103,8 @@ function apiServerArguments(
     `--service-account-signing-key-file=${keys.account}`,
     `--kubelet-client-certificate=${keys.certificate}`,
     `--kubelet-client-key=${keys.certificateKey}`,
+    // Nobody knows the node by its name.
+    '--kubelet-preferred-address-types=InternalIP',
     // A store as old as Debian's tells no progress of a watch, and a list from a cache would wait for it.
     ...['--watch-cache=false', '--feature-gates=WatchList=false,SizeBasedListCostEstimate=false'],
   ];

@@ -26,16 +26,23 @@ export interface ImageStore {
   readonly socket: string;
 }
 
+function ctr({ machine, socket }: ImageStore, ...args: readonly string[]): string {
+  return machine.run('ctr', ['--address', socket, '--namespace', NAMESPACE, ...args]);
+}
+
+/** Kills the first program of that container with SIGKILL. */
+export function killContainer(store: ImageStore, container: string): void {
+  ctr(store, 'tasks', 'kill', '--signal', 'SIGKILL', container);
+}
+
 /** Takes in an archive of `docker save`; the digest of the image with that name. */
-export function importImage({ machine, socket }: ImageStore, archive: string, image: string): string {
-  const ctr = (...args: readonly string[]): string =>
-    machine.run('ctr', ['--address', socket, '--namespace', NAMESPACE, 'images', ...args]);
-  ctr('import', archive);
-  const [, line = ''] = ctr('ls', `name==${image}`).trim().split('\n');
+export function importImage(store: ImageStore, archive: string, image: string): string {
+  ctr(store, 'images', 'import', archive);
+  const [, line = ''] = ctr(store, 'images', 'ls', `name==${image}`).trim().split('\n');
   const digest = /sha256:[0-9a-f]{64}/.exec(line)?.[0];
   if (digest === undefined) throw new Error(`Cannot import the image "${image}": it is not in its archive`);
   // The chart names images by digest, and nothing else is looked for then.
-  ctr('tag', '--force', image, `${image.slice(0, image.lastIndexOf(':'))}@${digest}`);
+  ctr(store, 'images', 'tag', '--force', image, `${image.slice(0, image.lastIndexOf(':'))}@${digest}`);
   return digest;
 }
 

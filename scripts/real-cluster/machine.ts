@@ -12,16 +12,14 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
   realpathSync,
-  rmdirSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { hierarchies, PREFIX, removeMachine } from '../cluster-down.js';
 
 /** One cluster at a time: whoever comes second cannot make the link. */
 const LINK = 'parley-k8s';
@@ -32,14 +30,15 @@ export const NODE_ADDRESS = '10.233.0.1';
 export const POD_NETWORK = '10.233.0.0/16';
 export const SERVICE_NETWORK = '10.234.0.0/24';
 export const BRIDGE = 'pods0';
-const CONTROL_GROUPS = '/sys/fs/cgroup';
 const KERNEL_SETTINGS = ['vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic', 'kernel/panic_on_oops'];
 /** Folders of the system that programs of a cluster write to, wherever they are told to. */
 const OWN_FOLDERS = ['/run', '/var/lib', '/var/log'];
 const LOOK_MS = 50;
 const START_MS = 10_000;
-const STOP_MS = 30_000;
 const LOG_TAIL_BYTES = 2_000;
+
+/** Whether a cluster goes on when the tests have ended; `npm run cluster:down` ends it. */
+export const isKept = (): boolean => process.env['PARLEY_CLUSTER_KEEP'] !== undefined;
 
 export interface Machine {
   readonly dir: string;
@@ -56,22 +55,19 @@ export interface Machine {
 
 /** @throws Error another cluster is there, or the kernel refuses */
 export async function startMachine(firstProcess: string): Promise<Machine> {
-  const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'rc-')));
+  const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), PREFIX)));
   const controlGroup = path.basename(dir);
   const settings = KERNEL_SETTINGS.map((name) => [name, readFileSync(`/proc/sys/${name}`, 'utf8')] as const);
   const flags = ['--net', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
-  const first = spawn('unshare', [...flags, 'sh', '-c', `${mounts(dir)}exec "$0"`, firstProcess], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const machineOf = ['unshare', ...flags, 'sh', '-c', `${mounts(dir)}exec "$0"`, firstProcess];
+  // A process of tests that is killed asks nobody to clean up, so the kernel does.
+  const bound = isKept() ? [] : ['--pdeath-signal', 'KILL'];
+  const first = spawn('setpriv', [...bound, ...machineOf], { stdio: ['ignore', 'ignore', 'inherit'] });
   first.on('error', () => undefined);
-  const kill = (): void => void first.kill('SIGKILL');
-  process.once('exit', kill);
   const close = async (): Promise<void> => {
-    process.off('exit', kill);
     await ended(first);
-    await removeGroups(controlGroup);
+    await removeMachine(dir);
     for (const [name, value] of settings) writeFileSync(`/proc/sys/${name}`, value);
-    rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   };
   try {
     const pid = await firstChildOf(first, firstProcess);
@@ -156,40 +152,15 @@ function logOf(dir: string, program: string): string {
   return existsSync(file) ? readFileSync(file, 'utf8').slice(-LOG_TAIL_BYTES) : '';
 }
 
-const controllers = (): readonly string[] =>
-  readdirSync(CONTROL_GROUPS, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'unified')
-    .map(({ name }) => path.join(CONTROL_GROUPS, name));
-
+/** The one of version 2 has no limits to set here; the containers' programs make groups in it by themselves. */
 function makeGroups(name: string): void {
-  for (const controller of controllers()) {
+  for (const controller of hierarchies().filter((at) => path.basename(at) !== 'unified')) {
     mkdirSync(path.join(controller, name), { recursive: true });
     if (path.basename(controller) !== 'cpuset') continue;
     // A group of processors is empty at first, and nothing can run in it.
     for (const file of ['cpuset.cpus', 'cpuset.mems'])
       writeFileSync(path.join(controller, name, file), readFileSync(path.join(controller, file)));
   }
-}
-
-/** Processes that were killed leave their groups a moment later. */
-async function removeGroups(name: string): Promise<void> {
-  for (const until = Date.now() + STOP_MS; Date.now() < until; await pause(LOOK_MS)) {
-    const left = controllers().filter((controller) => existsSync(path.join(controller, name)));
-    if (left.length === 0) return;
-    for (const controller of left) {
-      try {
-        removeGroup(path.join(controller, name));
-      } catch {
-        // Still in use: the next look tries again.
-      }
-    }
-  }
-}
-
-function removeGroup(group: string): void {
-  for (const entry of readdirSync(group, { withFileTypes: true }))
-    if (entry.isDirectory()) removeGroup(path.join(group, entry.name));
-  rmdirSync(group);
 }
 
 async function ended(child: ChildProcess): Promise<void> {

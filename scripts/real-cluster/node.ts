@@ -11,6 +11,9 @@ import { BRIDGE, NODE_ADDRESS, POD_NETWORK, SERVICE_NETWORK } from './machine.ts
 import type { Machine } from './machine.ts';
 
 export const NODE_NAME = 'node-1';
+const HEALTH_PORT = 20_244;
+/** Answers while kube-router lives and has lately written the rules. */
+export const POLICIES_HEALTH = `http://${NODE_ADDRESS}:${HEALTH_PORT}/healthz`;
 export const DNS_ADDRESS = '10.234.0.10';
 
 export function startContainerd(machine: Machine, parts: ClusterParts): string {
@@ -98,6 +101,10 @@ export function startNetwork(machine: Machine, { parts, plane }: NodeOrder): voi
     LD_LIBRARY_PATH: path.join(tools, 'lib/x86_64-linux-gnu'),
   };
   const duties = ['--run-router=false', '--run-service-proxy=false', '--run-firewall=true'];
-  const routes = [`--service-cluster-ip-range=${SERVICE_NETWORK}`, '--iptables-sync-period=15s'];
+  const routes = [
+    `--service-cluster-ip-range=${SERVICE_NETWORK}`,
+    '--iptables-sync-period=15s',
+    `--health-port=${HEALTH_PORT}`,
+  ];
   machine.launch(path.join(parts.router, 'kube-router'), [...account, ...duties, ...routes], env);
 }

@@ -9,10 +9,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { clusterMissing, installedCluster } from '../cluster-tools.js';
 import { startControlPlane } from './control-plane.ts';
-import { importImage, importProgram, NAMES_IMAGE, PAUSE_IMAGE } from './images.ts';
-import { startMachine } from './machine.ts';
+import { importImage, importProgram, killContainer, NAMES_IMAGE, PAUSE_IMAGE } from './images.ts';
+import { isKept, startMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
-import { NODE_NAME, startContainerd, startKubelet, startNetwork } from './node.ts';
+import { NODE_NAME, POLICIES_HEALTH, startContainerd, startKubelet, startNetwork } from './node.ts';
 import { CLUSTER_OBJECTS } from './objects.ts';
 import { startVolumes } from './volumes.ts';
 
@@ -29,6 +29,8 @@ export interface RealCluster {
   kubectl(args: readonly string[], input?: string): Promise<string>;
   /** Takes in an archive of `docker save`; the digest under which pods find the image of that name. */
   importImage(archive: string, image: string): string;
+  /** Kills the first program of that container with SIGKILL. */
+  kill(container: string): void;
   close(): Promise<void>;
 }
 
@@ -52,7 +54,6 @@ export async function startRealCluster(): Promise<RealCluster> {
     await importProgram(store, parts.pause, PAUSE_IMAGE);
     await importProgram(store, path.join(parts.names, 'coredns'), NAMES_IMAGE);
     startKubelet(machine, { parts, plane, socket });
-    startNetwork(machine, { parts, plane, socket });
     const config = new KubeConfig();
     config.loadFromFile(kubeconfig);
     volumes = startVolumes(config.makeApiClient(CoreV1Api), path.join(machine.dir, 'volumes'));
@@ -60,14 +61,18 @@ export async function startRealCluster(): Promise<RealCluster> {
       runKubectl(['--kubeconfig', kubeconfig, ...args], input);
     await kubectl(['apply', '--filename', '-'], JSON.stringify(CLUSTER_OBJECTS));
     await nodeIsThere(machine, kubectl);
+    // Who keeps to policies does so for a node that it finds.
+    startNetwork(machine, { parts, plane, socket });
+    await policiesAreKept(machine);
     await kubectl(['wait', '--for=condition=Ready', `node/${NODE_NAME}`, `--timeout=${READY}`]);
     await kubectl(['-n', 'kube-system', 'rollout', 'status', 'deployment/coredns', `--timeout=${READY}`]);
     return {
       ...{ machine, kubeconfig, kubectl, close },
       importImage: (archive, image) => importImage(store, archive, image),
+      kill: (container) => killContainer(store, container),
     };
   } catch (error) {
-    if (process.env['PARLEY_CLUSTER_KEEP'] === undefined) await close();
+    if (!isKept()) await close();
     throw error;
   }
 }
@@ -83,6 +88,19 @@ async function nodeIsThere(machine: Machine, kubectl: RealCluster['kubectl']): P
     if ((await kubectl(['get', 'nodes', '--output', 'name'])).includes(NODE_NAME)) return;
   }
   throw new Error(`Cannot start the kubelet: ${machine.logOf('kubelet')}`);
+}
+
+async function policiesAreKept(machine: Machine): Promise<void> {
+  for (const until = Date.now() + SOCKET_MS; Date.now() < until; await pause(LOOK_MS)) {
+    if (
+      await fetch(POLICIES_HEALTH).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    )
+      return;
+  }
+  throw new Error(`Cannot keep to network policies: ${machine.logOf('kube-router')}`);
 }
 
 function runKubectl(args: readonly string[], input: string | undefined): Promise<string> {

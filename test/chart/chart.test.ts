@@ -65,6 +65,7 @@ describeWith('helm', 'the chart', () => {
     ['api', []],
     ['worker', TEMPORAL],
   ] as const)('gives the rights that the runtime uses to the account of the %s alone', (maker, given) => {
+    const isApart = maker === 'worker';
     const manifests = manifestsOf(given);
     const { rules } = named(manifests, 'Role', 'rel-sandboxes') as unknown as {
       readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
@@ -77,13 +78,26 @@ describeWith('helm', 'the chart', () => {
     const account = (name: string) => [{ kind: 'ServiceAccount', name, namespace: 'parley' }];
     expect(Object.fromEntries(bound)).toEqual({
       'rel-sandboxes': account(`rel-${maker}`),
+      ...(isApart ? { 'rel-sandboxes-seen': account('rel-api') } : {}),
       'rel-first-key': account('rel-first-key'),
     });
     for (const [name, { automountServiceAccountToken, serviceAccountName }] of podsOf(manifests)) {
-      expect(automountServiceAccountToken, name).toBe(name === `rel-${maker}` || name === 'rel-first-key');
+      const has = [`rel-${maker}`, 'rel-api', 'rel-first-key'].includes(name);
+      expect(automountServiceAccountToken, name).toBe(has);
       expect(serviceAccountName).toBe(name);
       expect(named(manifests, 'ServiceAccount', name)['automountServiceAccountToken']).toBe(false);
     }
+  });
+
+  it('lets an API that makes no sandboxes see where they are, so that it reaches their agents, and no more', () => {
+    const { rules } = named(manifestsOf(TEMPORAL), 'Role', 'rel-sandboxes-seen') as unknown as {
+      readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+    };
+    expect(Object.fromEntries(rules.map(({ resources, verbs }) => [resources.join(), verbs]))).toEqual({
+      pods: ['get', 'list', 'watch'],
+      'pods/log': ['get'],
+      persistentvolumeclaims: ['get', 'list'],
+    });
   });
 
   it.each(FORMS)('bounds and confines every pod: %s', (_, given) => {

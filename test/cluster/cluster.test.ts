@@ -2,16 +2,17 @@
  * The cluster of `npm run cluster:local`: its node runs pods, they find each other by name, and a policy holds.
  * What stands on it is in the other tests of this folder; where its parts were not built, all of them are skipped.
  */
+import { mkdtempSync, realpathSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { closeDaemon, dockerSocket } from '../../scripts/docker-daemon.ts';
-import { docker, MACHINE_BASE, makeBaseImage } from '../../scripts/machine-images.ts';
 import { startRealCluster } from '../../scripts/real-cluster/real-cluster.ts';
 import type { RealCluster } from '../../scripts/real-cluster/real-cluster.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { tempDir } from '../helpers/temp-dir.ts';
+import { removeDir } from '../helpers/temp-dir.ts';
+import { buildImages, IMAGES } from './cluster-images.ts';
 
 const MS_MAX = 900_000;
-const IMAGE = `docker.io/library/${MACHINE_BASE}`;
 const ANSWER = "require('http').createServer((_, r) => r.end('here')).listen(8000)";
 const ASK = `fetch('http://answer.default.svc.cluster.local', { signal: AbortSignal.timeout(3000) })
   .then((r) => r.text()).then(console.log, () => console.log('nothing'))`;
@@ -20,29 +21,27 @@ const pod = (name: string, script: string): object => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, labels: { app: name } },
-  spec: { containers: [{ name: 'main', image: IMAGE, command: ['node', '-e', script] }] },
+  spec: { containers: [{ name: 'main', image: IMAGES.base, command: ['node', '-e', script] }] },
 });
 
 describeWith('cluster-local', 'a cluster of one node', () => {
   let cluster: RealCluster;
+  let folder = '';
   const apply = (...items: readonly object[]): Promise<string> =>
     cluster.kubectl(['apply', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   const ask = async (): Promise<string> =>
     (await cluster.kubectl(['exec', 'ask', '--', 'node', '-e', ASK])).trim();
 
   beforeAll(async () => {
-    const command = { socket: dockerSocket(), env: { DOCKER_HOST: `unix://${dockerSocket()}` } };
-    const archive = `${tempDir()}/base.tar`;
-    try {
-      await makeBaseImage(command);
-      await docker(command, 'save', '--output', archive, MACHINE_BASE);
-    } finally {
-      await closeDaemon();
-    }
+    folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cluster-')));
+    const archives = await buildImages(['base'], folder);
     cluster = await startRealCluster();
-    cluster.importImage(archive, IMAGE);
+    cluster.importImage(archives.get('base') ?? '', IMAGES.base);
   }, MS_MAX);
-  afterAll(() => cluster.close(), MS_MAX);
+  afterAll(async () => {
+    await cluster.close();
+    removeDir(folder);
+  }, MS_MAX);
 
   it(
     'runs pods, which find a service by its name',

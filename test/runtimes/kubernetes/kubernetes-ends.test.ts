@@ -88,6 +88,18 @@ describe('the files of a sandbox in a cluster', () => {
     expect((await harness.runtime.inspect(request.sandboxId)).kind).toBe('up');
   });
 
+  it('are read on a node that is full, too: the reader asks for next to nothing, and may have more', async () => {
+    const request = await up();
+    const reading = harness.runtime.exportWorkspace(request.sandboxId)[Symbol.asyncIterator]();
+    await reading.next();
+    const [, reader = ''] = harness.runner.ran;
+    const pod = harness.api.store.find('pods', reader);
+    await reading.return?.();
+    const requests = { cpu: '10m', memory: '64Mi' };
+    const limits = { cpu: '500m', memory: '256Mi' };
+    expect(pod).toMatchObject({ spec: { containers: [{ resources: { requests, limits } }] } });
+  });
+
   it('cannot be read when no reader can run, and nothing is left of the attempt', async () => {
     const request = await up();
     harness.kubelet.images = new Set();
