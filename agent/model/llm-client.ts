@@ -124,10 +124,7 @@ interface Attempting {
   readonly isStreamed: boolean;
 }
 
-async function attemptChat(
-  call: LlmCall,
-  { world, signal, isStreamed }: Attempting,
-): Promise<Attempt> {
+async function attemptChat(call: LlmCall, { world, signal, isStreamed }: Attempting): Promise<Attempt> {
   let answer: PostAnswer;
   try {
     answer = await postJson(`${call.baseUrl.replace(/\/+$/, '')}/chat/completions`, {

@@ -39,8 +39,8 @@ const chunkSchema = z.object({
     )
     .nullish()
     .catch(null),
-  usage: z.unknown(),
-  error: z.unknown(),
+  usage: z.unknown().optional(),
+  error: z.unknown().optional(),
 });
 type Chunk = z.infer<typeof chunkSchema>;
 
@@ -105,6 +105,7 @@ export function streamedAnswer(text: string): StreamedAnswer {
   const sum = { id: '', content: '', reasoning: '', usage: null as unknown };
   const calls: Call[] = [];
   let isWhole = false;
+  let hasChoice = false;
   for (const data of datas) {
     if (data.trim() === '[DONE]') {
       isWhole = true;
@@ -118,12 +119,15 @@ export function streamedAnswer(text: string): StreamedAnswer {
     if (chunk.usage !== undefined && chunk.usage !== null) sum.usage = chunk.usage;
     const choice = firstChoice(chunk);
     if (choice === null) continue;
+    hasChoice = true;
     if ((choice.finish_reason ?? '') !== '') isWhole = true;
     sum.content += choice.delta?.content ?? '';
     sum.reasoning += choice.delta?.reasoning_content ?? '';
     for (const part of choice.delta?.tool_calls ?? []) addCall(calls, part);
   }
   if (!isWhole) return { kind: 'cut' };
+  // As an answer that is whole and holds none.
+  if (!hasChoice) return { kind: 'whole', body: {} };
   const message = {
     content: sum.content,
     ...(sum.reasoning === '' ? {} : { reasoning_content: sum.reasoning }),
