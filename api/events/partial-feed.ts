@@ -8,6 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { agentTarget } from '../../activities/agent-target.ts';
+import { GrowingRedaction } from '../../activities/growing-redaction.ts';
+import { hiddenForms, openSecrets } from '../../activities/redaction.ts';
 import type { ConversationId } from '../../core/ids.ts';
 import type { Application } from '../application/application.ts';
 
@@ -21,6 +23,8 @@ const BYTES_PER_SECOND_MAX = 128 * 1024;
 const AGAIN_MS = 1_000;
 const AGAIN_MS_MAX = 8_000;
 const CONNECT_MS_MAX = 10_000;
+/** A secret that was given meanwhile is known after so long; an Agent Server of ours knows it at once. */
+const SECRETS_MS = 5_000;
 
 const name = z.string().max(200);
 const partialSchema = z.discriminatedUnion('kind', [
@@ -38,6 +42,8 @@ const partialSchema = z.discriminatedUnion('kind', [
     content: z.string(),
   }),
 ]);
+
+type PartialFrame = z.infer<typeof partialSchema>;
 
 /** Told as JSON text; must return at once. */
 export type PartialListener = (text: string) => void;
@@ -92,6 +98,10 @@ interface Following {
   tell(text: string): void;
 }
 
+interface Speaking extends Following {
+  readonly redaction: GrowingRedaction;
+}
+
 /** Resolves with the end of the connection: whether it was one. */
 async function connect(
   { world, relay }: Application,
@@ -109,7 +119,16 @@ async function connect(
     duplex.destroy();
     return false;
   }
-  return await spoken(openSocket(duplex, { id, sessionKey }), { signal, tell });
+  const redaction = new GrowingRedaction();
+  const refresh = async (): Promise<void> =>
+    redaction.hide(hiddenForms(Object.values(await openSecrets(world, id))));
+  await refresh();
+  const timer = setInterval(() => void refresh().catch(() => undefined), SECRETS_MS);
+  try {
+    return await spoken(openSocket(duplex, { id, sessionKey }), { signal, redaction, tell });
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 function openSocket(
@@ -126,7 +145,7 @@ function openSocket(
   });
 }
 
-function spoken(socket: WebSocket, { signal, tell }: Following): Promise<boolean> {
+function spoken(socket: WebSocket, { signal, redaction, tell }: Speaking): Promise<boolean> {
   return new Promise((resolve) => {
     let isOpen = false;
     const leave = (): void => socket.terminate();
@@ -139,21 +158,34 @@ function spoken(socket: WebSocket, { signal, tell }: Following): Promise<boolean
     });
     socket.on('message', (data: Buffer, isBinary) => {
       if (isBinary || data.length > PARTIAL_BYTES_MAX) return;
-      const text = passed(data);
+      const text = passed(data, redaction);
       if (text !== null) tell(text);
     });
   });
 }
 
 /** Known fields alone; null for what is an event, or nothing that is known. */
-function passed(data: Buffer): string | null {
+function passed(data: Buffer, redaction: GrowingRedaction): string | null {
   if (!data.includes('"Streaming')) return null;
   try {
     const { success, data: partial } = partialSchema.safeParse(JSON.parse(data.toString('utf8')));
-    return success ? JSON.stringify(partial) : null;
+    return success ? JSON.stringify(withoutSecrets(partial, redaction)) : null;
   } catch {
     return null;
   }
+}
+
+function withoutSecrets(partial: PartialFrame, redaction: GrowingRedaction): PartialFrame {
+  if (partial.kind === 'StreamingOutputEvent')
+    return { ...partial, content: redaction.take(`output ${partial.action_id}`, partial.content) };
+  const { content, reasoning_content: reasoning, llm_response_id: id } = partial;
+  return {
+    ...partial,
+    ...(typeof content === 'string' ? { content: redaction.take(`words ${id ?? ''}`, content) } : {}),
+    ...(typeof reasoning === 'string'
+      ? { reasoning_content: redaction.take(`thoughts ${id ?? ''}`, reasoning) }
+      : {}),
+  };
 }
 
 /** What is more than the bound of a second is left out, so that a sandbox cannot fill what is before a browser. */

@@ -17,7 +17,9 @@ interface World {
   say(frame: unknown): void;
 }
 
-async function open(): Promise<World> {
+const SECRET = 'api-partial-5511';
+
+async function open(body: object = {}): Promise<World> {
   const server = createServer();
   const asked: IncomingMessage[] = [];
   const listeners = new WebSocketServer({ server });
@@ -36,7 +38,7 @@ async function open(): Promise<World> {
   const { port } = server.address() as AddressInfo;
   const relay = { connect: () => Promise.resolve(connect(port, '127.0.0.1')) };
   const service = await openService({ relay });
-  const { id } = await startReady(service);
+  const { id } = await startReady(service, body);
   return {
     ...{ service, id, asked, sockets },
     say(frame) {
@@ -177,6 +179,21 @@ describe('partial events', () => {
       { partial: { kind: 'StreamingDeltaEvent', content: 'Hi', llm_response_id: 'r-1' } },
     ]);
     expect(without).toEqual([]);
+  });
+
+  it('say no secret of the conversation that an agent does not mask, in whatever pieces it says it', async () => {
+    const world = await open({ secrets: { TOKEN: SECRET } });
+    const { heard } = watch(world);
+    await eventually(
+      () => Promise.resolve(world.sockets.size),
+      (size) => size === 1,
+    );
+    for (const letter of `It is ${SECRET}, see ${SECRET.slice(0, 7)}!`) world.say(words(letter));
+    const said = (): Promise<string> =>
+      Promise.resolve(heard.map((one) => (one as { content: string }).content).join(''));
+    expect(await eventually(said, (text) => text.endsWith('!'))).toBe(
+      `It is <secret-hidden>, see ${SECRET.slice(0, 7)}!`,
+    );
   });
 
   it('wake no sandbox that is paused', async () => {
