@@ -12,7 +12,7 @@ import { ITEMS, leavePastRuns, PAST } from './past-runs.ts';
 
 const ALL_MS_MAX = 600_000;
 /** What a first visit loads, packed. */
-const FIRST_BYTES_MAX = 200 * 1024;
+const FIRST_BYTES_MAX = 200_000;
 
 const JOB = `kind: job
 version: 1
