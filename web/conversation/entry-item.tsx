@@ -4,12 +4,12 @@
  */
 import { memo, type ReactElement, type ReactNode } from 'react';
 import { Markdown } from '../markdown/markdown.tsx';
+import { GrowingOutput } from '../terminal/growing-output.tsx';
 import { TerminalOutput } from '../terminal/terminal-output.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { exactDuration, utc } from '../text/time.ts';
 import { ActionDetail } from './action-detail.tsx';
 import { eventText, type EventText, type TranscriptEvent } from './event-text.ts';
-import { GrowingOutput } from './growing-entries.tsx';
 import { durationMs, exitCodeOf, instantOf, type TranscriptEntry } from './transcript-entries.ts';
 
 /** More than this is folded, and is one click away. */

@@ -5,9 +5,9 @@
 import { useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Button } from '../components/button.tsx';
 import { earlierCount, laterCount } from '../data/event-window.ts';
+import type { PartialWords } from '../data/partial-texts.ts';
 import type { FollowedEvents } from '../data/use-events.ts';
 import { EntryItem } from './entry-item.tsx';
-import { GrowingWords } from './growing-entries.tsx';
 import { costsOf, entriesOf } from './transcript-entries.ts';
 import { moveWithin } from './transcript-keys.ts';
 
@@ -89,6 +89,23 @@ export function Transcript({ followed, costs, target }: TranscriptProps): ReactE
       </div>
       {isLive ? null : <Later followed={followed} />}
     </>
+  );
+}
+
+/**
+ * What the agent says before the event is there: text and no Markdown, because half a text has no form yet. It is not
+ * read aloud at each word: the event is, as a whole.
+ */
+function GrowingWords({ words }: { readonly words: PartialWords }): ReactElement {
+  const { content, reasoning } = words;
+  return (
+    <li className="event event-agent" aria-live="off" aria-label="Agent is writing">
+      <div className="event-head">
+        <strong>Agent</strong>
+        <span className="tag">writing …</span>
+      </div>
+      <p className={`event-text${content === '' ? ' quiet' : ''}`}>{content === '' ? reasoning : content}</p>
+    </li>
   );
 }
 
