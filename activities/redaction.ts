@@ -8,7 +8,8 @@ import type { World } from './world.ts';
 
 /** Shorter values would blank out ordinary text; they are not worth a secret either. */
 const VALUE_LENGTH_MIN = 4;
-const HIDDEN = '<secret-hidden>';
+/** In place of a value. */
+export const HIDDEN = '<secret-hidden>';
 
 /** Scope of a conversation's secrets in the vault. */
 export function secretScope(conversationId: ConversationId): string {

@@ -149,6 +149,13 @@ export const WORKSPACE_SKILLS_BYTES_MAX = 1024 * 1024;
 export const SOCKETS_PER_CONVERSATION_MAX = 100;
 /** Frames that wait for one slow listener before its place in the log stays behind. */
 export const SOCKET_WAITING_BYTES_MAX = 1024 * 1024;
+/** Between two pieces of a text that grows; each is at most so long, and the rest of what came meanwhile is left out. */
+export const PARTIAL_EVERY_MS = 100;
+export const PARTIAL_CHARS_MAX = 8 * 1024;
+/** Of such a text in memory, beside what is needed to recognise a secret in it. */
+export const PARTIAL_WAITING_CHARS_MAX = 64 * 1024;
+/** A listener for whom more waits is told no pieces until it has read. */
+export const PARTIAL_WAITING_BYTES_MAX = 64 * 1024;
 /** How long after its request for a run a client may begin to listen for the end of it. */
 export const LATE_LISTENER_MS = 1_000;
 /** Time for the first frame, which holds the key. */

@@ -12,7 +12,15 @@ const BASE64_LINE_CHARS = [76, 64];
 /** Longer forms are searched as plain strings: an engine refuses a pattern made of many of them. */
 const PATTERN_FORM_CHARS_MAX = 4_096;
 
+/** Everything that is masked, in order of code units: what begins like one of them is found by halving. */
+export interface MaskedForms {
+  readonly sorted: readonly string[];
+  /** Code units of the longest. */
+  readonly longest: number;
+}
+
 export interface Redactor {
+  readonly forms: MaskedForms;
   text(text: string): string;
   /** The same value with every string in it masked, except those under one of the keys in `kept`. */
   deep<T>(value: T, kept?: ReadonlySet<string>): T;
@@ -25,7 +33,8 @@ export function makeRedactor(values: Iterable<string>): Redactor {
     if (value.length >= MASKED_VALUE_CHARS_MIN) for (const form of formsOf(value)) forms.add(form);
     for (const line of linesOf(value)) forms.add(line).add(JSON.stringify(line).slice(1, -1));
   }
-  if (forms.size === 0) return { text: (text) => text, deep: (value) => value };
+  const known = { sorted: [...forms].sort(byCodeUnits), longest: longestOf(forms) };
+  if (forms.size === 0) return { forms: known, text: (text) => text, deep: (value) => value };
   // Longest first, so that the whole of a value is masked before a form that is a part of it.
   const ordered = [...forms].sort((a, b) => b.length - a.length);
   const long = ordered.filter((form) => form.length > PATTERN_FORM_CHARS_MAX);
@@ -35,7 +44,17 @@ export function makeRedactor(values: Iterable<string>): Redactor {
     const shortened = long.reduce((rest, form) => rest.replaceAll(form, MASK), input);
     return pattern === null ? shortened : shortened.replace(pattern, MASK);
   };
-  return { text, deep: (value, kept) => maskDeep(value, text, kept) as typeof value };
+  return { forms: known, text, deep: (value, kept) => maskDeep(value, text, kept) as typeof value };
+}
+
+function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function longestOf(forms: Iterable<string>): number {
+  let longest = 0;
+  for (const { length } of forms) longest = Math.max(longest, length);
+  return longest;
 }
 
 /** The armour of a key says nothing of it. */

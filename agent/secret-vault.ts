@@ -4,7 +4,7 @@
  * Never writes anything down.
  */
 import { makeRedactor } from './redaction.ts';
-import type { Redactor } from './redaction.ts';
+import type { MaskedForms, Redactor } from './redaction.ts';
 
 export class SecretVault implements Redactor {
   readonly #environments = new Map<string, Map<string, string>>();
@@ -38,6 +38,10 @@ export class SecretVault implements Redactor {
     this.#environments.delete(conversationId);
     this.#masked.delete(conversationId);
     this.#rebuild();
+  }
+
+  get forms(): MaskedForms {
+    return this.#redactor.forms;
   }
 
   text(text: string): string {

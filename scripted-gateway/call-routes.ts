@@ -191,7 +191,27 @@ async function answerTurn(
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-cache')
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(form.frames(head, answer, { usage, request: call.request })));
+    .send(
+      Readable.from(
+        paced({ frames: form.frames(head, answer, { usage, request: call.request }), choice, call, context }),
+      ),
+    );
+}
+
+/** Frames as fast as they are read, or one after a wait each. Ends early when the caller has left. */
+async function* paced({ frames, choice, call, context }: Paced): AsyncGenerator<string> {
+  const { pieceMs } = choice.answer;
+  for (const frame of frames) {
+    if (pieceMs !== undefined) await context.sleep(pieceMs, call.signal);
+    yield frame;
+  }
+}
+
+interface Paced {
+  readonly frames: Iterable<string>;
+  readonly choice: PlacedTurn;
+  readonly call: Call;
+  readonly context: GatewayContext;
 }
 
 /** Writes the row and returns the amount in USD. Throws an ApiError 503 when the row cannot be kept. */

@@ -4,6 +4,7 @@
  * Owns what has been told of a turn and not become an event yet. Decides nothing about the turn.
  */
 import type { Conversation } from '../conversation/conversation.ts';
+import { GrowingWords } from '../conversation/growing-words.ts';
 import { failAction } from '../loop/action-step.ts';
 import { textContent } from '../conversation/event.ts';
 import type { ActionEvent } from '../conversation/event.ts';
@@ -41,11 +42,15 @@ export class UpdateRecorder {
   #messageId: string | null = null;
   #thought = '';
   #plan = '';
+  readonly #words: GrowingWords;
+  #responseId: string;
   /** Events of this turn; an agent's steps are counted by them. */
   steps = 0;
 
   constructor(around: RecorderSurroundings) {
     this.#around = around;
+    this.#words = new GrowingWords(around.conversation);
+    this.#responseId = responseId(around.uuid());
   }
 
   take(update: SessionUpdate): void {
@@ -53,8 +58,7 @@ export class UpdateRecorder {
       case 'agent_message_chunk':
         return this.#takeMessage(blockText(update.content), update.messageId ?? null);
       case 'agent_thought_chunk':
-        this.#thought = longer(this.#thought, blockText(update.content));
-        return;
+        return this.#takeThought(blockText(update.content));
       case 'tool_call':
       case 'tool_call_update':
         return this.#takeCall(update);
@@ -108,7 +112,7 @@ export class UpdateRecorder {
   /** The text so far as a message of the agent. */
   flushText(): void {
     if (this.#message.trim() === '' && this.#thought.trim() === '') return this.#forgetText();
-    const { conversation, uuid, recorded } = this.#around;
+    const { conversation, recorded } = this.#around;
     const reasoning = this.#thought.trim() === '' ? {} : { reasoning_content: this.#thought };
     conversation.append({
       kind: 'MessageEvent',
@@ -119,7 +123,7 @@ export class UpdateRecorder {
         thinking_blocks: [],
         ...reasoning,
       },
-      llm_response_id: responseId(uuid()),
+      llm_response_id: this.#responseId,
       activated_skills: [],
       extended_content: [],
       sender: null,
@@ -134,6 +138,12 @@ export class UpdateRecorder {
     if (messageId !== null && this.#messageId !== null && messageId !== this.#messageId) this.flushText();
     this.#messageId = messageId ?? this.#messageId;
     this.#message = longer(this.#message, text);
+    this.#words.take({ responseId: this.#responseId, content: text, reasoning: '' });
+  }
+
+  #takeThought(text: string): void {
+    this.#thought = longer(this.#thought, text);
+    this.#words.take({ responseId: this.#responseId, content: '', reasoning: text });
   }
 
   #takeCall(change: ToolCallChange): void {
@@ -152,11 +162,12 @@ export class UpdateRecorder {
   }
 
   #logAction(call: CallState): ActionEvent {
-    const { conversation, uuid } = this.#around;
+    const { conversation } = this.#around;
     const callId = this.#freshCallId(call.id);
     const name = toolNameOf(call);
     const thought = this.#message.trim() === '' ? [] : [textContent(this.#message)];
     const reasoning = this.#thought.trim() === '' ? null : this.#thought;
+    const answerId = this.#responseId;
     this.#forgetText();
     this.steps += 1;
     return conversation.append({
@@ -170,7 +181,7 @@ export class UpdateRecorder {
       tool_name: name,
       tool_call_id: callId,
       tool_call: { id: callId, name, arguments: argumentsOf(call), origin: 'completion' },
-      llm_response_id: responseId(uuid()),
+      llm_response_id: answerId,
       security_risk: riskOf(call.kind),
       critic_result: null,
       summary: call.title === '' ? null : call.title.slice(0, 500),
@@ -244,6 +255,8 @@ export class UpdateRecorder {
     this.#message = '';
     this.#messageId = null;
     this.#thought = '';
+    this.#words.end();
+    this.#responseId = responseId(this.#around.uuid());
   }
 
   /** Agents count their calls anew in every session; results are matched by these ids. */

@@ -116,6 +116,7 @@ export class ConversationRegistry {
       mask: (text: string) => vault.text(text),
       nowMs: () => world.nowMs(),
       uuid: () => world.uuid(),
+      growing: (say: (piece: string) => void) => conversation.growing(say),
     };
     const acp =
       meta.acp === null

@@ -6,9 +6,11 @@
 import type { AppendOptions, EventLog } from './event-log.ts';
 import type { ConversationEvent, EventDraft, StateUpdateEvent } from './event.ts';
 import type { ConversationMeta } from './conversation-meta.ts';
+import { GrowingText } from './growing-text.ts';
 import { maskEvent, maskMeta } from './masked-record.ts';
 import { EMPTY_STATS, statsSchema } from '../metrics.ts';
 import type { Stats } from '../metrics.ts';
+import type { PartialEvent } from './partial-event.ts';
 import type { Redactor } from '../redaction.ts';
 import { hasRoom, isFullDisk } from '../disk-room.ts';
 import { zonedTimestamp } from '../timestamp.ts';
@@ -44,6 +46,10 @@ export interface ConversationListener {
   infoChanged(conversation: Conversation): void;
   /** Called when a run has ended, behind its last event. */
   runEnded(conversation: Conversation): void;
+  /** Whether anybody listens for what is not an event yet. */
+  isWatched(conversation: Conversation): boolean;
+  /** Called for each piece of what is not an event yet; it is masked, and kept nowhere. */
+  partialCame(conversation: Conversation, partial: PartialEvent): void;
 }
 
 /** What a conversation needs from its surroundings. */
@@ -132,6 +138,21 @@ export class Conversation {
   /** Looks whether the workspace has room, and remembers when it has none. */
   noteRoom(): void {
     this.#diskWasFull ||= !hasRoom(this.#meta.working_dir);
+  }
+
+  /** Whether it is worth to ask for words as they come. */
+  get isWatched(): boolean {
+    return this.#around.listener.isWatched(this);
+  }
+
+  /** A text that whoever watches sees growing, in pieces that are masked. */
+  growing(say: (piece: string) => void): GrowingText {
+    return new GrowingText({ redactor: this.#around.redactor, isWatched: () => this.isWatched, say });
+  }
+
+  /** What it says is masked already: half a value could not be recognised here. */
+  tellPartial(partial: PartialEvent): void {
+    this.#around.listener.partialCame(this, partial);
   }
 
   appendState(key: string, value: unknown): void {

@@ -6,8 +6,14 @@ import type { WebSocket } from 'ws';
 
 import type { Conversation } from './conversation.ts';
 import { withoutNulls } from './event.ts';
-import { LATE_LISTENER_MS, SOCKET_WAITING_BYTES_MAX, SOCKETS_PER_CONVERSATION_MAX } from '../limits.ts';
+import {
+  LATE_LISTENER_MS,
+  PARTIAL_WAITING_BYTES_MAX,
+  SOCKET_WAITING_BYTES_MAX,
+  SOCKETS_PER_CONVERSATION_MAX,
+} from '../limits.ts';
 import { maskEvent } from './masked-record.ts';
+import type { PartialEvent } from './partial-event.ts';
 import type { SecretVault } from '../secret-vault.ts';
 import { naiveTimestamp, parseTimestampUs } from '../timestamp.ts';
 import type { World } from '../world.ts';
@@ -16,9 +22,13 @@ import type { World } from '../world.ts';
 export type Resend =
   { readonly kind: 'none' } | { readonly kind: 'all' } | { readonly kind: 'since'; readonly fromUs: number };
 
+/** What a socket is for: the events of the log, or only what is not an event yet. */
+export type Listening = { readonly to: 'events'; readonly resend: Resend } | { readonly to: 'partials' };
+
 interface Subscriber {
   readonly socket: WebSocket;
   readonly conversation: Conversation;
+  readonly to: Listening['to'];
   /** Index of the next event of the log to send. */
   next: number;
 }
@@ -39,11 +49,15 @@ export class EventSockets {
     this.#infoOf = around.infoOf;
   }
 
-  /** The whole state, then what is sent again, then every event as it comes; false when there are too many. */
-  add(socket: WebSocket, conversation: Conversation, resend: Resend): boolean {
+  /**
+   * The whole state, then what is sent again, then every event as it comes; or partial events alone, from now on.
+   * False when there are too many.
+   */
+  add(socket: WebSocket, conversation: Conversation, listening: Listening): boolean {
     const subscribers = this.#subscribers.get(conversation.id) ?? new Set();
     if (subscribers.size >= SOCKETS_PER_CONVERSATION_MAX) return false;
-    const subscriber = { socket, conversation, next: startOf(conversation, resend) };
+    const next = listening.to === 'events' ? startOf(conversation, listening.resend) : 0;
+    const subscriber = { socket, conversation, to: listening.to, next };
     subscribers.add(subscriber);
     this.#subscribers.set(conversation.id, subscribers);
     socket.on('close', () => {
@@ -54,6 +68,26 @@ export class EventSockets {
     this.#sendState(subscriber);
     this.#pump(subscriber);
     return true;
+  }
+
+  /** Clients of the reference get words as they come where the model's settings ask for a stream. */
+  isWatched(conversation: Conversation): boolean {
+    const subscribers = this.#subscribers.get(conversation.id);
+    if (subscribers === undefined) return false;
+    if (conversation.meta.llm.stream) return subscribers.size > 0;
+    for (const { to } of subscribers) if (to === 'partials') return true;
+    return false;
+  }
+
+  /** Whoever is slow is left out: the event has all of it. */
+  tellPartial(conversation: Conversation, partial: PartialEvent): void {
+    const isForAll = conversation.meta.llm.stream && partial.kind === 'StreamingDeltaEvent';
+    const frame = JSON.stringify(this.transient({ ...partial }));
+    for (const { socket, to } of this.#subscribers.get(conversation.id) ?? []) {
+      if (to !== 'partials' && !isForAll) continue;
+      if (socket.readyState === socket.OPEN && socket.bufferedAmount <= PARTIAL_WAITING_BYTES_MAX)
+        socket.send(frame);
+    }
   }
 
   /** Sends what the log has gained. */
@@ -81,7 +115,8 @@ export class EventSockets {
     return { id: this.#world.uuid(), timestamp, source: 'environment', ...fields };
   }
 
-  #sendState({ socket, conversation }: Subscriber): void {
+  #sendState({ socket, conversation, to }: Subscriber): void {
+    if (to !== 'events') return;
     const info = Object.entries(this.#infoOf(conversation)).filter(([, value]) => value !== null);
     const value = this.#vault.deep(Object.fromEntries(info));
     const event = this.transient({ key: 'full_state', value, kind: 'ConversationStateUpdateEvent' });
@@ -90,7 +125,8 @@ export class EventSockets {
 
   /** A slow reader falls behind in the log, and nothing is kept for it. */
   #pump(subscriber: Subscriber): void {
-    const { socket, conversation } = subscriber;
+    const { socket, conversation, to } = subscriber;
+    if (to !== 'events') return;
     const events = conversation.log.all();
     while (socket.readyState === socket.OPEN && subscriber.next < events.length) {
       if (socket.bufferedAmount > SOCKET_WAITING_BYTES_MAX) return;

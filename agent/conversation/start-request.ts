@@ -57,6 +57,11 @@ export const llmSchema = z.object({
     .max(86_400)
     .nullish()
     .transform((timeoutS) => timeoutS ?? LLM_TIMEOUT_S_DEFAULT),
+  /** Words as they come for every listener; whoever listens for partial events gets them all the same. */
+  stream: z
+    .boolean()
+    .nullish()
+    .transform((wanted) => wanted ?? false),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
   max_output_tokens: z.number().int().positive().nullish(),

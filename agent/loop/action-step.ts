@@ -182,7 +182,12 @@ async function runAction(context: LoopContext, event: ActionEvent): Promise<bool
     );
   } else {
     try {
-      const observation = await context.activity.during(() => tool.run(action, context.signal));
+      const named = { tool_name: event.tool_name, tool_call_id: event.tool_call_id, action_id: event.id };
+      const onOutput = (content: string): void =>
+        conversation.tellPartial({
+          ...{ kind: 'StreamingOutputEvent', source: 'environment', ...named, content },
+        });
+      const observation = await context.activity.during(() => tool.run(action, context.signal, onOutput));
       conversation.append({
         kind: 'ObservationEvent',
         source: 'environment',

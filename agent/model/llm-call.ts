@@ -18,6 +18,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 export function llmCallOf(
   conversation: Conversation,
   prompt: { readonly messages: readonly ChatMessage[]; readonly tools: readonly unknown[] },
+  streaming: LlmCall['streaming'],
 ): LlmCall {
   const { llm } = conversation.meta;
   return {
@@ -26,6 +27,7 @@ export function llmCallOf(
     sessionHeader: llm.session_header,
     timeoutMs: llm.timeout * 1000,
     retryWindowMs: llm.retry_window_s * 1000,
+    streaming,
     body: {
       model: llm.model.replace(/^openai\//, ''),
       messages: prompt.messages,

@@ -3,7 +3,7 @@
  * Owns when a call is tried again and when it is given up. Knows nothing of conversations or events.
  */
 import { errorCode, postJson } from '../serve/endpoint.ts';
-import type { PostAnswer } from '../serve/endpoint.ts';
+import type { PostAnswer, PostOptions } from '../serve/endpoint.ts';
 import {
   LLM_BACKOFF_MS_MAX,
   LLM_BACKOFF_MS_MIN,
@@ -14,6 +14,8 @@ import {
 } from '../limits.ts';
 import { lastingRefusal, LlmError, refusalError, upstreamMessage } from './llm-error.ts';
 import { costHeaderOf, parseCompletion } from './llm-response.ts';
+import { pieceOf, SseReader, streamedAnswer } from './llm-stream.ts';
+import type { LlmPiece } from './llm-stream.ts';
 import type { LlmCompletion } from './llm-response.ts';
 import { messageOf } from '../serve/log.ts';
 import type { FailedTry } from '../model-trouble.ts';
@@ -30,11 +32,21 @@ export interface LlmCall {
   readonly timeoutMs: number;
   /** How long network failures are retried, from the first one of a row. */
   readonly retryWindowMs: number;
+  /** Null: the answer is asked for as a whole. */
+  readonly streaming: Streaming | null;
+}
+
+/** Hears an answer as it comes. One that comes whole all the same is as good. */
+export interface Streaming {
+  onPiece(piece: LlmPiece): void;
+  /** The endpoint refuses to stream: it is asked again at once, and not for a stream. */
+  onRefused(): void;
 }
 
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 529]);
 
 type Attempt =
+  | { readonly kind: 'no_stream' }
   | { readonly kind: 'completed'; readonly completion: LlmCompletion }
   | { readonly kind: 'unreachable' | 'malformed'; readonly reason: string }
   | { readonly kind: 'limited'; readonly reason: string; readonly retryAfterMs: number | null };
@@ -73,8 +85,14 @@ async function completeWithRetries(call: LlmCall, around: Around, failing: Faili
   let failures = 0;
   let limits = 0;
   let malformed = 0;
+  let isRefused = false;
   for (;;) {
-    const attempt = await attemptChat(call, world, signal);
+    const attempt = await attemptChat(call, { ...around, isStreamed: call.streaming !== null && !isRefused });
+    if (attempt.kind === 'no_stream') {
+      isRefused = true;
+      call.streaming?.onRefused();
+      continue;
+    }
     if (attempt.kind === 'completed') return attempt.completion;
     let waitMs: number;
     if (attempt.kind === 'limited') {
@@ -100,12 +118,17 @@ async function completeWithRetries(call: LlmCall, around: Around, failing: Faili
   }
 }
 
-async function attemptChat(call: LlmCall, world: World, signal: AbortSignal): Promise<Attempt> {
+interface Attempting {
+  readonly world: World;
+  readonly signal: AbortSignal;
+  readonly isStreamed: boolean;
+}
+
+async function attemptChat(call: LlmCall, { world, signal, isStreamed }: Attempting): Promise<Attempt> {
   let answer: PostAnswer;
   try {
     answer = await postJson(`${call.baseUrl.replace(/\/+$/, '')}/chat/completions`, {
-      headers: call.headers,
-      body: JSON.stringify(call.body),
+      ...(isStreamed ? streamedRequest(call) : { headers: call.headers, body: JSON.stringify(call.body) }),
       timeoutMs: call.timeoutMs,
       responseBytesMax: LLM_RESPONSE_BYTES_MAX,
       signal,
@@ -116,7 +139,16 @@ async function attemptChat(call: LlmCall, world: World, signal: AbortSignal): Pr
     const reason = `Cannot reach model endpoint "${call.baseUrl}": ${errorCode(error)} ${messageOf(error)}`;
     return { kind: 'unreachable', reason };
   }
-  if (answer.status >= 200 && answer.status < 300) return readCompletion(call, answer, world);
+  if (answer.status >= 200 && answer.status < 300) {
+    const streamed = isJsonText(answer.text) ? null : streamedAnswer(answer.text);
+    if (streamed?.kind === 'cut' && isStreamed)
+      return { kind: 'unreachable', reason: `Cannot read answer of "${call.baseUrl}": the stream was cut` };
+    if (streamed?.kind === 'failed') answer = { ...answer, status: streamed.status, text: streamed.body };
+    else if (streamed?.kind === 'whole')
+      return readCompletion(call, { ...answer, text: JSON.stringify(streamed.body) }, world);
+    else return readCompletion(call, answer, world);
+  }
+  if (isStreamed && refusesStreams(answer)) return { kind: 'no_stream' };
   const refusal = lastingRefusal(answer.status, answer.text);
   if (refusal !== null) throw refusal;
   const reason = upstreamMessage(answer.status, answer.text);
@@ -125,6 +157,32 @@ async function attemptChat(call: LlmCall, world: World, signal: AbortSignal): Pr
   }
   if (RETRIED_STATUSES.has(answer.status)) return { kind: 'unreachable', reason };
   throw refusalError(answer.status, answer.text);
+}
+
+/** With usage: without it nobody could say what the answer took. */
+function streamedRequest(call: LlmCall): Pick<PostOptions, 'headers' | 'body' | 'onEventText'> {
+  const reader = new SseReader();
+  return {
+    headers: { ...call.headers, accept: 'text/event-stream, application/json' },
+    body: JSON.stringify({ ...call.body, stream: true, stream_options: { include_usage: true } }),
+    onEventText: (text) => {
+      for (const data of reader.push(text)) {
+        const piece = pieceOf(data);
+        if (piece !== null) call.streaming?.onPiece(piece);
+      }
+    },
+  };
+}
+
+function isJsonText(text: string): boolean {
+  return text.trimStart().startsWith('{');
+}
+
+/** Endpoints that cannot stream say so, and name the field. */
+const NO_STREAM_STATUSES: ReadonlySet<number> = new Set([400, 404, 405, 406, 415, 422, 501]);
+
+function refusesStreams({ status, text }: PostAnswer): boolean {
+  return NO_STREAM_STATUSES.has(status) && /\bstream(?:ing|ed|s|_options)?\b/i.test(text);
 }
 
 function readCompletion(call: LlmCall, answer: PostAnswer, world: World): Attempt {

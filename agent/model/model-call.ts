@@ -5,8 +5,11 @@
 import { eventsToForget, forgettableIds, forgottenIds, rememberedTurns } from './context-window.ts';
 import { llmCallOf } from './llm-call.ts';
 import { completeChat } from './llm-client.ts';
+import type { Streaming } from './llm-client.ts';
 import { LlmError } from './llm-error.ts';
 import type { LlmCompletion } from './llm-response.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { GrowingWords } from '../conversation/growing-words.ts';
 import type { LoopContext } from '../loop/loop-context.ts';
 import { addUsage } from '../metrics.ts';
 import { tellModelTrouble } from '../model-trouble.ts';
@@ -29,13 +32,27 @@ export async function askModel(context: ModelContext): Promise<LlmCompletion> {
   const { max_input_tokens: tokensMax } = context.conversation.meta.llm;
   requireKey(context);
   await trimPrompt(context, tokensMax);
+  const words = new GrowingWords(context.conversation);
+  const watched = { ...context, streaming: streamingOf(context.conversation, words) };
   try {
-    return await callModel(context, promptOf(context));
+    return await callModel(watched, promptOf(context));
   } catch (error) {
     if (!(error instanceof LlmError) || error.code !== 'LLMContextWindowExceedError') throw error;
     if (!(await trimPrompt(context, Math.floor(tokensMax / 4)))) throw error;
-    return await callModel(context, promptOf(context));
+    return await callModel(watched, promptOf(context));
+  } finally {
+    // What follows is the event, or the end of the run.
+    words.end();
   }
+}
+
+/** Of conversations whose endpoint has refused to stream: it is not asked for it again. */
+const unstreamed = new WeakSet<Conversation>();
+
+/** Null while nobody watches: then an answer comes whole. */
+function streamingOf(conversation: Conversation, words: GrowingWords): Streaming | null {
+  if (!conversation.isWatched || unstreamed.has(conversation)) return null;
+  return { onPiece: (piece) => words.take(piece), onRefused: () => void unstreamed.add(conversation) };
 }
 
 /** The model's answer to a question of which the conversation keeps nothing but the cost. @throws LlmError */
@@ -62,15 +79,16 @@ function requireKey({ conversation }: ModelContext): void {
   );
 }
 
-async function callModel(context: ModelContext, messages: readonly ChatMessage[]): Promise<LlmCompletion> {
-  const { conversation } = context;
-  const call = llmCallOf(conversation, {
-    messages,
-    tools: context.tools.tools.map(({ name, description, parameters }) => ({
-      type: 'function',
-      function: { name, description, parameters },
-    })),
-  });
+async function callModel(
+  context: ModelContext & { readonly streaming?: Streaming | null },
+  messages: readonly ChatMessage[],
+): Promise<LlmCompletion> {
+  const { conversation, streaming = null } = context;
+  const tools = context.tools.tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description, parameters },
+  }));
+  const call = llmCallOf(conversation, { messages, tools }, streaming);
   const completion = await context.activity.during(() =>
     completeChat(call, { ...context, onTrouble: (failed) => tellModelTrouble(conversation, failed) }),
   );

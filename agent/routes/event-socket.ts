@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 import { sendMessage } from '../conversation/conversation-commands.ts';
 import type { Entry } from '../conversation/conversation-registry.ts';
-import type { EventSockets, Resend } from '../conversation/event-sockets.ts';
+import type { EventSockets, Listening, Resend } from '../conversation/event-sockets.ts';
 import { hyphenatedUuid } from '../ids.ts';
 import { BODY_BYTES_MAX, SOCKET_AUTH_MS, SOCKET_CLOSE_MS, SOCKET_PING_MS } from '../limits.ts';
 import { jsonOrNull } from '../model/llm-response.ts';
@@ -63,7 +63,7 @@ export function serveEventSockets(side: SocketSide): {
       client.on('pong', () => alive.add(client));
       // A client that breaks the protocol is closed by the library; its error has nobody else to go to.
       client.on('error', () => undefined);
-      void welcome(side, client, { id, isAdmitted: isNamed, resend: resendOf(parameters) });
+      void welcome(side, client, { id, isAdmitted: isNamed, listening: listeningOf(parameters) });
     });
   };
   const close = (): void => {
@@ -85,7 +85,7 @@ function refuse(socket: Duplex, status: string): void {
 async function welcome(
   side: SocketSide,
   client: WebSocket,
-  wish: { readonly id: string; readonly isAdmitted: boolean; readonly resend: Resend },
+  wish: { readonly id: string; readonly isAdmitted: boolean; readonly listening: Listening },
 ): Promise<void> {
   const { context, sockets } = side;
   // Frames may come before the conversations are loaded; they wait here, in order.
@@ -99,7 +99,7 @@ async function welcome(
   await context.loaded;
   const entry = context.registry.get(hyphenatedUuid(wish.id) ?? '');
   if (entry === null) return client.close(CLOSE.notFound, 'Conversation not found');
-  if (!sockets.add(client, entry.conversation, wish.resend))
+  if (!sockets.add(client, entry.conversation, wish.listening))
     return client.close(CLOSE.tooMany, 'Too many listeners');
   take = (frame) => takeMessage(side, client, entry, frame);
   for (const frame of waiting.splice(0)) take(frame);
@@ -146,6 +146,11 @@ function takeMessage(side: SocketSide, client: WebSocket, entry: Entry, frame: s
   } catch (error) {
     tell(`Cannot take message: ${side.context.vault.text(messageOf(error))}`);
   }
+}
+
+/** `partials=only`: what is not an event yet, and no event. */
+function listeningOf(query: URLSearchParams): Listening {
+  return query.get('partials') === 'only' ? { to: 'partials' } : { to: 'events', resend: resendOf(query) };
 }
 
 /** `resend_mode=all`, `resend_mode=since` with `after_timestamp`, or the older `resend_all=true`. */

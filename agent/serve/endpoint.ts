@@ -5,6 +5,7 @@
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { StringDecoder } from 'node:string_decoder';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 
 /** Idle connections kept per endpoint; a sandbox has few conversations at work at a time. */
@@ -21,6 +22,8 @@ export interface PostOptions {
   /** From the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
+  /** Hears the text of an answer that is a stream of events as it comes, if it is one that was taken and not coded. */
+  readonly onEventText?: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -64,7 +67,7 @@ export async function postJson(url: string, options: PostOptions): Promise<PostA
       });
       outgoing.on('error', reject);
       outgoing.on('response', (incoming) => {
-        readAnswer(incoming, options.responseBytesMax).then(resolve, reject);
+        readAnswer(incoming, options).then(resolve, reject);
       });
       outgoing.end(body);
     });
@@ -89,8 +92,12 @@ function targetOf(url: string): Target {
   return { secure, options: { hostname, port, path: `${parsed.pathname}${parsed.search}` } };
 }
 
-async function readAnswer(incoming: IncomingMessage, bytesMax: number): Promise<PostAnswer> {
+async function readAnswer(
+  incoming: IncomingMessage,
+  { responseBytesMax: bytesMax, onEventText }: PostOptions,
+): Promise<PostAnswer> {
   const chunks: Buffer[] = [];
+  const decoder = onEventText !== undefined && isEventStream(incoming) ? new StringDecoder('utf8') : null;
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     size += chunk.length;
@@ -99,10 +106,17 @@ async function readAnswer(incoming: IncomingMessage, bytesMax: number): Promise<
       throw codedError('EMSGSIZE', `the answer is larger than ${bytesMax} bytes`);
     }
     chunks.push(chunk);
+    if (decoder !== null) onEventText?.(decoder.write(chunk));
   }
   const bytes = decoded(Buffer.concat(chunks), incoming.headers['content-encoding'] ?? '', bytesMax);
   const text = bytes.toString('utf8');
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, text };
+}
+
+function isEventStream({ statusCode = 0, headers }: IncomingMessage): boolean {
+  const coding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+  return statusCode >= 200 && statusCode < 300 && isStream && coding === 'identity';
 }
 
 /** Some gateways code what nobody asked them to; what cannot be decoded is left as it is, and says nothing. */

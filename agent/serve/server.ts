@@ -108,6 +108,8 @@ function makeListener(around: {
       sockets.advance(conversation);
     },
     runEnded: (conversation) => void sockets.tellRunEnded(conversation),
+    isWatched: (conversation) => sockets.isWatched(conversation),
+    partialCame: (conversation, partial) => sockets.tellPartial(conversation, partial),
     infoChanged: (conversation) => {
       webhooks?.pushInfo(conversation.id, infoOf(conversation));
       if (conversation.status === 'deleting') webhooks?.forget(conversation.id);

@@ -5,6 +5,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
 
 import { TERMINAL_BUFFER_BYTES_MAX, TERMINAL_INTERRUPT_GRACE_MS } from '../limits.ts';
 import { shellEnvironment } from '../workspace/shell-environment.ts';
@@ -53,6 +54,7 @@ export class TerminalSession {
   readonly #child: ChildProcess;
   readonly #signalGroup: ToolProcess['signal'];
   readonly #control: Writable;
+  readonly #decoder = new StringDecoder('utf8');
   /** What the shell reads as its input. */
   readonly #lines: Writable;
   #running: Running | null = null;
@@ -63,6 +65,8 @@ export class TerminalSession {
   #workingDir: string;
   /** Called at each piece of output. */
   onOutput: () => void = () => undefined;
+  /** Called with the output of commands as it comes, as text. */
+  onText: (text: string) => void = () => undefined;
 
   /** Resolves with a shell that is on its way; one that cannot be started ends its first command. */
   static async open(options: {
@@ -174,7 +178,7 @@ export class TerminalSession {
       const keep = Math.min(bytes.length, running.marker.length - 1);
       const lastMark = bytes.lastIndexOf(MARK);
       const split = lastMark >= bytes.length - keep ? lastMark : bytes.length;
-      running.window.push(bytes.subarray(0, split));
+      this.#printed(running, bytes.subarray(0, split));
       running.held = Buffer.from(bytes.subarray(split));
       return;
     }
@@ -183,11 +187,16 @@ export class TerminalSession {
       running.held = Buffer.from(bytes);
       return;
     }
-    running.window.push(bytes.subarray(0, start));
+    this.#printed(running, bytes.subarray(0, start));
     const [, exitCode, workingDir] =
       /^(\d+) (.*)$/s.exec(bytes.toString('utf8', start + running.marker.length, stop)) ?? [];
     this.#workingDir = workingDir ?? this.#workingDir;
     this.#settle({ exitCode: Number(exitCode ?? -1), workingDir: this.#workingDir, shellEnded: false });
+  }
+
+  #printed(running: Running, bytes: Buffer): void {
+    running.window.push(bytes);
+    this.onText(this.#decoder.write(bytes));
   }
 
   #shellEnded(exitCode: number): void {
@@ -196,7 +205,7 @@ export class TerminalSession {
     if (running === null) return;
     const finish = (): void => {
       if (this.#running !== running) return;
-      running.window.push(running.held);
+      this.#printed(running, running.held);
       this.#settle({ exitCode, workingDir: this.#workingDir, shellEnded: true });
     };
     // The last output may still be in the pipe, which a background process may keep open for ever.

@@ -11,7 +11,7 @@ import { OBSERVATION_CHARS_MAX, TERMINAL_QUIET_MS, TERMINAL_WAIT_MS_MAX } from '
 import { boundText } from '../text-bound.ts';
 import { TerminalSession } from './terminal-session.ts';
 import { defineTool } from './tool.ts';
-import type { Tool, ToolResult, ToolSurroundings } from './tool.ts';
+import type { GrowingOutput, OutputListener, Tool, ToolResult, ToolSurroundings } from './tool.ts';
 
 const DESCRIPTION = `Runs a command in a persistent bash session: working directory, variables and functions last.
 - Secrets of the task are in the environment, by name.
@@ -36,13 +36,16 @@ export function makeTerminalTool(around: ToolSurroundings): Tool {
     kindStem: 'Terminal',
     description: DESCRIPTION,
     schema,
-    run: (args, signal) => terminal.run(args, signal),
+    run: (args, signal, onOutput) => terminal.watched(onOutput, () => terminal.run(args, signal)),
     close: () => terminal.close(),
   });
 }
 
 class Terminal {
   readonly #around: ToolSurroundings;
+  /** All output of all commands, so that a secret is recognised in whatever pieces it comes. */
+  readonly #output: GrowingOutput;
+  #onOutput: OutputListener | null = null;
   #session: TerminalSession | null = null;
   #exported: Readonly<Record<string, string>> = {};
   #workingDir: string;
@@ -51,6 +54,19 @@ class Terminal {
   constructor(around: ToolSurroundings) {
     this.#around = around;
     this.#workingDir = around.workingDir;
+    this.#output = around.growing((piece) => this.#onOutput?.(piece));
+  }
+
+  /** What commands print while `run` goes on is for `onOutput`; what they print between two calls is for the result. */
+  async watched(onOutput: OutputListener | null, run: () => Promise<ToolResult>): Promise<ToolResult> {
+    this.#output.skip();
+    this.#onOutput = onOutput;
+    try {
+      return await run();
+    } finally {
+      this.#output.skip();
+      this.#onOutput = null;
+    }
   }
 
   close(): void {
@@ -123,6 +139,7 @@ class Terminal {
       const candidates = [this.#workingDir, this.#around.workingDir];
       this.#workingDir = candidates.find((path) => isThere(path)) ?? '/';
       this.#session = await TerminalSession.open({ workingDir: this.#workingDir, secrets });
+      this.#session.onText = (text) => this.#output.push(text);
     }
     this.#exported = secrets;
     return this.#session;

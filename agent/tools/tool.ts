@@ -19,7 +19,18 @@ export interface ToolSurroundings {
   readonly nowMs: () => number;
   /** Fresh and unguessable. */
   readonly uuid: () => string;
+  /** A text that whoever watches sees growing. */
+  readonly growing: (say: (piece: string) => void) => GrowingOutput;
 }
+
+/** Output as it comes; see `GrowingText`. */
+export interface GrowingOutput {
+  push(text: string): void;
+  skip(): void;
+}
+
+/** Hears what a tool says before it has a result. */
+export type OutputListener = (piece: string) => void;
 
 export interface Tool {
   readonly name: string;
@@ -33,7 +44,7 @@ export interface Tool {
   /** @throws ToolArgumentError the arguments do not fit the schema */
   parse(input: unknown): Action;
   /** Runs a parsed action. Trouble the model can mend is an observation with `is_error`. */
-  run(action: Action, signal: AbortSignal): Promise<Observation>;
+  run(action: Action, signal: AbortSignal, onOutput?: OutputListener): Promise<Observation>;
   /** Ends what the tool left running. */
   close(): void;
 }
@@ -49,7 +60,11 @@ export interface ToolDefinition<S extends z.ZodObject> {
   readonly kindStem: string;
   readonly schema: S;
   readonly needsNoConfirmation?: boolean;
-  readonly run: (args: z.output<S>, signal: AbortSignal) => Promise<ToolResult>;
+  readonly run: (
+    args: z.output<S>,
+    signal: AbortSignal,
+    onOutput: OutputListener | null,
+  ) => Promise<ToolResult>;
   readonly close?: () => void;
 }
 
@@ -78,9 +93,9 @@ export function defineTool<S extends z.ZodObject>(definition: ToolDefinition<S>)
     parameters: parametersOf(schema),
     needsNoConfirmation: definition.needsNoConfirmation ?? false,
     parse: (input) => ({ ...parse(input), kind: `${kindStem}Action` }),
-    run: async (action, signal) => {
+    run: async (action, signal, onOutput) => {
       const { kind: _kind, ...input } = action;
-      const result = await definition.run(parse(input), signal);
+      const result = await definition.run(parse(input), signal, onOutput ?? null);
       return {
         content: [textContent(boundText(result.text, OBSERVATION_CHARS_MAX))],
         is_error: result.isError,

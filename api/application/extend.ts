@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { eventSocket } from '../events/event-socket.ts';
 import { registerEventStream } from '../events/event-stream.ts';
+import { openPartialFeeds } from '../events/partial-feed.ts';
 import { registerAgentRelay } from '../relay/agent-relay.ts';
 import { relaySocket } from '../relay/relay-socket.ts';
 import type { Application } from './application.ts';
@@ -19,10 +20,11 @@ type SocketHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) =>
 
 export function extendApplication(application: Application): (app: FastifyInstance, gate: Gate) => void {
   return (app, gate) => {
-    registerEventStream(app, application, gate);
+    const streams = { application, gate, partials: openPartialFeeds(application) };
+    registerEventStream(app, streams);
     registerRunStream(app, application, gate);
     registerAgentRelay(app, application, gate);
-    const handlers: readonly SocketHandler[] = [eventSocket(application, gate), relaySocket(application)];
+    const handlers: readonly SocketHandler[] = [eventSocket(streams), relaySocket(application)];
     // What has become a WebSocket is no connection of the server any more, and would hold its end.
     const open = new Set<Duplex>();
     app.addHook('preClose', (done) => {

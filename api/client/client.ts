@@ -13,6 +13,7 @@ import { sendCall, type TransportOptions } from './transport.ts';
 export { ClientError } from './client-error.ts';
 export type {
   EventStreamOptions,
+  PartialEvent,
   RunChange,
   RunStreamOptions,
   StreamedEvent,
@@ -158,20 +159,43 @@ interface StreamedEvent {
 interface EventStreamOptions extends Partial<LastingOptions> {
   /** 0 is the whole history. */
   readonly afterSeq?: number;
+  /** Hears what is not an event yet; some of it may be missing, and the event that follows has all of it. */
+  onPartial?(partial: PartialEvent): void;
 }
+
+/** Words of a model as they come, or output of a command that runs: what came since the last one. */
+type PartialEvent =
+  | {
+      readonly kind: 'StreamingDeltaEvent';
+      readonly content?: string | null;
+      readonly reasoning_content?: string | null;
+      /** That of the event that will have all of it, where the agent knows it. */
+      readonly llm_response_id?: string | null;
+    }
+  | {
+      readonly kind: 'StreamingOutputEvent';
+      readonly tool_name: string;
+      readonly tool_call_id: string;
+      readonly action_id: string;
+      readonly content: string;
+    };
 
 /** Ends when the conversation is deleted, and at nothing else: it outlasts any outage. @throws ClientError; the reason of the signal */
 async function* streamEvents(
   transport: TransportOptions,
   conversationId: string,
-  { afterSeq = 0, signal = transport.signal, ...options }: EventStreamOptions = {},
+  { afterSeq = 0, signal = transport.signal, onPartial, ...options }: EventStreamOptions = {},
 ): AsyncGenerator<StreamedEvent, void, undefined> {
   let seq = afterSeq;
   const path = (): string =>
-    `/api/v1/conversation/${encodeURIComponent(conversationId)}/events/stream?after_seq=${seq}`;
+    `/api/v1/conversation/${encodeURIComponent(conversationId)}/events/stream?after_seq=${seq}${onPartial === undefined ? '' : '&partials=true'}`;
   try {
     for await (const { id, name, data } of lastingFrames(transport, path, { ...options, signal })) {
       if (name === 'deleted') return;
+      if (name === 'partial') {
+        onPartial?.(JSON.parse(data) as PartialEvent);
+        continue;
+      }
       seq = id;
       yield { seq, event: JSON.parse(data) as StreamedEvent['event'] };
     }

@@ -13,16 +13,19 @@ import type { Gate } from '../application/gate.ts';
 import { refuseUpgrade } from '../application/refuse-upgrade.ts';
 import { closeFeed, follow, openFeed, sequenceFrom } from './event-feed.ts';
 import { own } from './event-routes.ts';
+import type { StreamSurroundings } from './event-stream.ts';
 
 const PATH = /^\/api\/v1\/conversation\/([0-9a-fA-F-]{32,36})\/events\/stream$/;
 /** Nothing is expected from the client. */
 const INCOMING_BYTES_MAX = 1_024;
 /** Frames waiting to be sent; a client that is slower waits, and resumes behind its last one if it is cut off. */
 const WAITING_BYTES_MAX = 1_048_576;
+/** With more before a client, what is not an event yet is left out. */
+const PARTIALS_WAITING_BYTES_MAX = 65_536;
 const GONE = 4_004;
 const POLL_MS = 20;
 
-export function eventSocket(application: Application, gate: Gate) {
+export function eventSocket({ application, gate, partials }: StreamSurroundings) {
   const server = new WebSocketServer({ noServer: true, maxPayload: INCOMING_BYTES_MAX });
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     // What a client sends as an address may be none.
@@ -35,7 +38,7 @@ export function eventSocket(application: Application, gate: Gate) {
         // It calls back at once, or not at all: then the handshake was none, and it has said so.
         server.handleUpgrade(request, socket, head, (client) => {
           isTaken = true;
-          void feedTo(application, client, feed);
+          void feedTo({ application, partials }, client, feed);
         });
         if (!isTaken) closeFeed(feed.caller.userId);
       },
@@ -49,6 +52,7 @@ interface Feed {
   readonly caller: Principal;
   readonly conversationId: ConversationId;
   readonly afterSequence: number;
+  readonly wantsPartials: boolean;
 }
 
 interface StreamRequest {
@@ -75,14 +79,28 @@ async function admitted(
   if (conversationId === null) throw new ParleyError('not_found', 'Conversation not found');
   if (afterSequence === null) throw new ParleyError('invalid_request', 'Cannot read "after_seq"');
   if (!openFeed(caller.userId)) throw new ParleyError('rate_limited', 'Cannot open another stream');
-  return { caller, conversationId, afterSequence };
+  const wantsPartials = url.searchParams.get('partials') === 'true';
+  return { caller, conversationId, afterSequence, wantsPartials };
 }
 
-async function feedTo(application: Application, client: WebSocket, feed: Feed): Promise<void> {
+async function feedTo(
+  { application, partials }: Pick<StreamSurroundings, 'application' | 'partials'>,
+  client: WebSocket,
+  feed: Feed,
+): Promise<void> {
   const left = new AbortController();
   client.once('close', () => left.abort());
   client.on('error', () => client.terminate());
   const { caller, conversationId, afterSequence } = feed;
+  if (feed.wantsPartials)
+    partials.listen(
+      conversationId,
+      (text) => {
+        if (client.readyState === client.OPEN && client.bufferedAmount <= PARTIALS_WAITING_BYTES_MAX)
+          client.send(`{"partial":${text}}`);
+      },
+      left.signal,
+    );
   try {
     const end = await follow(application, {
       conversationId,

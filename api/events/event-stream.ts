@@ -11,26 +11,34 @@ import { invalid } from '../application/validation.ts';
 import { uuidIn } from '../application/wire.ts';
 import { follow, sequenceFrom } from './event-feed.ts';
 import { own } from './event-routes.ts';
+import type { PartialFeeds } from './partial-feed.ts';
 import { pushStream } from './push-stream.ts';
 
-export function registerEventStream(app: FastifyInstance, application: Application, gate: Gate): void {
+export interface StreamSurroundings {
+  readonly application: Application;
+  readonly gate: Gate;
+  readonly partials: PartialFeeds;
+}
+
+export function registerEventStream(app: FastifyInstance, around: StreamSurroundings): void {
   app.route({
     method: 'GET',
     url: '/api/v1/conversation/:conversation_id/events/stream',
     onRequest: async (request) => {
-      request.caller = await gate.admit('key', request);
+      request.caller = await around.gate.admit('key', request);
     },
-    handler: (request, reply) => stream(application, request, reply),
+    handler: (request, reply) => stream(around, request, reply),
   });
 }
 
 async function stream(
-  application: Application,
+  { application, partials }: StreamSurroundings,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { conversation_id: text } = request.params as { readonly conversation_id: string };
-  const { after_seq: from } = request.query as { readonly after_seq?: string };
+  const query = request.query as { readonly after_seq?: string; readonly partials?: string };
+  const { after_seq: from } = query;
   const lastSeen = request.headers['last-event-id'];
   const afterSequence = sequenceFrom(from ?? (typeof lastSeen === 'string' ? lastSeen : null));
   if (afterSequence === null) throw invalid(['query', 'after_seq'], 'Input should be a number of 0 or more');
@@ -39,7 +47,10 @@ async function stream(
   const caller = request.caller as Principal;
   const conversationId = await own(application, caller, text);
   if (conversationId === null) throw new ParleyError('not_found', 'Conversation not found');
-  return await pushStream(request, reply, async ({ signal, write }) => {
+  return await pushStream(request, reply, async ({ signal, write, offer }) => {
+    // Only to who asks: a frame that is no event has no number to go on behind.
+    if (query.partials === 'true')
+      partials.listen(conversationId, (text) => offer(`event: partial\ndata: ${text}\n\n`), signal);
     const tell = (event: StoredEvent): Promise<void> => write(frameOf(event));
     const end = await follow(application, { conversationId, afterSequence, signal, tell });
     if (end === 'deleted') await write('event: deleted\ndata: {}\n\n');

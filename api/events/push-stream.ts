@@ -17,6 +17,8 @@ export interface Push {
   readonly signal: AbortSignal;
   /** Resolves when the client can take more: one that is slower than what is told is waited for. */
   write(text: string): Promise<void>;
+  /** Writes what is not missed: to a client that has not taken what was written before, nothing. */
+  offer(text: string): void;
 }
 
 /** Ends with `tell`. To a `HEAD` nothing is told. @throws ParleyError rate_limited */
@@ -37,7 +39,12 @@ export async function pushStream(
       'content-type': 'text/event-stream; charset=utf-8',
     } as never);
     raw.write(':\n\n');
-    if (request.method !== 'HEAD') await tell({ signal, write: (text) => write(raw, text, signal) });
+    if (request.method !== 'HEAD')
+      await tell({
+        signal,
+        write: (text) => write(raw, text, signal),
+        offer: (text) => void (raw.writableEnded || raw.writableNeedDrain || raw.write(text)),
+      });
   } finally {
     clearInterval(beat);
     closeFeed(userId);

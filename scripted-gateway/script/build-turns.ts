@@ -8,7 +8,7 @@ import type { TurnFile, TurnScriptFile } from './script-schema.ts';
 import type { AnswerTurn, ErrorTurn, ScriptedCall, Turn, TurnScript } from './script.ts';
 import type { ValuePath } from './yaml-source.ts';
 
-const answerKeys = ['say', 'tool', 'arguments', 'tools', 'usage'] as const;
+const answerKeys = ['say', 'tool', 'arguments', 'tools', 'usage', 'piece_ms'] as const;
 const errorKeys = ['message', 'retry_after'] as const;
 
 /** What is said when the turns have run out and the script does not say otherwise. */
@@ -92,6 +92,7 @@ function buildAnswer(turn: TurnFile, path: ValuePath, build: Build): AnswerTurn 
         ? null
         : { promptTokens: turn.usage.prompt, completionTokens: turn.usage.completion },
     latencyMs: turn.latency_ms ?? null,
+    ...(turn.piece_ms === undefined ? {} : { pieceMs: turn.piece_ms }),
   };
 }
 

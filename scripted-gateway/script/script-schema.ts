@@ -50,6 +50,7 @@ const turnShape = {
     .optional(),
   usage: strictKeys({ prompt: tokens, completion: tokens }).optional(),
   latency_ms: latencyMs.optional(),
+  piece_ms: latencyMs.optional(),
 };
 
 const turnSchema = strictKeys({

@@ -61,6 +61,8 @@ export interface AnswerTurn {
   /** Fixed token counts; null means an estimate from the bytes. */
   readonly usage: Usage | null;
   readonly latencyMs: number | null;
+  /** Wait before each frame of a streamed answer; without it they come at once. */
+  readonly pieceMs?: number;
 }
 
 /** One tool call; the arguments are the JSON text sent on the wire, once its gaps are filled. */

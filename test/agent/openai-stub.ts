@@ -11,6 +11,8 @@ export interface ChatRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: {
     readonly model: string;
+    readonly stream?: boolean;
+    readonly stream_options?: unknown;
     readonly user?: string;
     readonly messages: readonly {
       readonly role: string;
@@ -29,6 +31,8 @@ export interface ChatAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json: unknown;
+  /** Pieces of a stream of events, in place of `json`; the connection breaks where this throws. */
+  readonly stream?: AsyncIterable<string | Buffer>;
 }
 
 /** One scripted step: an answer, or a function that makes one and may take its time. */
@@ -63,7 +67,17 @@ export async function startOpenAiStub(): Promise<OpenAiStub> {
       incoming.on('end', () => {
         const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as ChatRequest['body'];
         void answer({ url: incoming.url ?? '', headers: incoming.headers, body }).then(
-          ({ status, headers, json }) => {
+          async ({ status, headers, json, stream }) => {
+            if (stream !== undefined) {
+              outgoing.writeHead(status ?? 200, { 'content-type': 'text/event-stream', ...headers });
+              try {
+                for await (const piece of stream) outgoing.write(piece);
+                outgoing.end();
+              } catch {
+                outgoing.destroy();
+              }
+              return;
+            }
             outgoing.writeHead(status ?? 200, { 'content-type': 'application/json', ...headers });
             outgoing.end(typeof json === 'string' ? json : JSON.stringify(json));
           },

@@ -151,6 +151,7 @@ function surroundings(workingDir: string) {
     mask: (text: string) => text,
     nowMs: () => 0,
     uuid: () => `marker-${(count += 1)}`,
+    growing: () => ({ push: () => undefined, skip: () => undefined }),
   };
 }
 

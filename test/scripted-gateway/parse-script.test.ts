@@ -27,7 +27,7 @@ describe('parseScript() refuses', () => {
       'an unknown key of a turn',
       oneTurn('{ say: hi, tol: x }'),
       [
-        's.yaml:13:20: unknown key "tol": expected one of "say", "tool", "arguments", "tools", "usage", "latency_ms", "status", "message", "retry_after"',
+        's.yaml:13:20: unknown key "tol": expected one of "say", "tool", "arguments", "tools", "usage", "latency_ms", "piece_ms", "status", "message", "retry_after"',
       ],
     ],
     ['a missing key', header, ['s.yaml:1:1: missing key "scripts"']],

@@ -140,6 +140,23 @@ describe('POST /v1/chat/completions', () => {
     expect(waits).toEqual([40, 7]);
   });
 
+  it('waits before each piece of a streamed answer, and not for one that comes whole', async () => {
+    const waits: number[] = [];
+    const { url } = await startGateway(
+      sampleScript.replace('say: Hello.', 'say: Hello there.\n        piece_ms: 9'),
+      {
+        sleep: (delayMs) => {
+          waits.push(delayMs);
+          return Promise.resolve();
+        },
+      },
+    );
+    await chat(url, { ...fixIt, messages: [user('hello')] });
+    const before = waits.length;
+    const answer = await chat(url, { ...fixIt, messages: [user('hello')], stream: true });
+    expect([answer.status, before, waits.slice(before + 1)]).toEqual([200, 1, [9, 9, 9, 9, 9]]);
+  });
+
   it('bills nothing when the client leaves while it waits, and gives the error again', async () => {
     const errors = sampleScript.replace('- say: Hello.', '- status: 500');
     let isWaiting = (): void => undefined;

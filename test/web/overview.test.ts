@@ -136,6 +136,35 @@ describeWith('chromium', 'the overview', () => {
   );
 
   it(
+    'shows the warm pool: what is wanted, ready and on its way, and nothing of it where there is none',
+    async () => {
+      const warmPool = { size: 3, maxAgeMs: 3_600_000, spec: 'as configured' };
+      const { page, open, service, watched } = await openPageWorld({ deployment: { warmPool } });
+      const { deployment, warmPool: pool } = service.world;
+      for (const [digit, isReady] of [
+        ['d', true],
+        ['e', true],
+        ['f', false],
+      ] as const) {
+        const id = sandboxId(digit.repeat(32));
+        const now = Date.now();
+        await pool.reserve({ sandboxId: id, spec: warmPool.spec, limits: deployment.capacity, now });
+        service.runtime.up(id);
+        if (isReady) await pool.ready(id, now);
+      }
+      await open('overview');
+      const capacity = page.getByRole('region', { name: 'Capacity', exact: true });
+      await capacity.getByText('2 of 3 ready').waitFor();
+      await capacity.getByText('1 booting, 0 leaving').waitFor();
+      // One is claimed, and the page says so by itself.
+      await startReady(service);
+      await capacity.getByText('1 of 3 ready').waitFor();
+      expect([watched.violations, watched.errors]).toEqual([[], []]);
+    },
+    ALL_MS_MAX,
+  );
+
+  it(
     'shows a user what is its own, and says what is empty',
     async () => {
       const { page, service, url, watched } = await openPageWorld();
@@ -148,6 +177,7 @@ describeWith('chromium', 'the overview', () => {
       await page.getByText('Nothing goes wrong, and nothing did in the last seven days.').waitFor();
       await page.getByText('No model was called in this time.').waitFor();
       await page.getByText('No run that goes on has a budget.').waitFor();
+      expect(await page.getByText('Warm pool').count()).toBe(0);
       const holders = page.getByRole('list', { name: 'Slots by user' }).getByRole('listitem');
       expect(await holders.allInnerTexts()).toEqual([expect.stringMatching(/^ben\s+0 of 50$/)]);
       expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);

@@ -9,7 +9,7 @@ import { COMPLETE, INCOMPLETE } from '../activities/report-data.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { openBrowser, picture, WIDE, type Watched } from './browser.ts';
-import { colourFindings, findings } from './findings.ts';
+import { findings } from './findings.ts';
 import { HOSTILE } from './hostile-texts.ts';
 import { batchOf, hostileReport } from './report-batch.ts';
 
@@ -124,8 +124,7 @@ describeWith('chromium', 'report.html in a browser', () => {
         for (const size of [WIDE, PHONE]) {
           await page.emulateMedia({ colorScheme });
           await page.setViewportSize(size);
-          const found = colorScheme === 'light' ? await findings(watched) : await colourFindings(watched);
-          expect(found, `${name} ${colorScheme} ${size.width}`).toEqual([]);
+          expect(await findings(watched), `${name} ${colorScheme} ${size.width}`).toEqual([]);
           expect(await isWiderThanScreen(page), `${name} ${size.width}`).toBe(false);
           const bytes = await picture(page, pictures(folder), `report-${name}-${colorScheme}-${size.width}`);
           expect(bytes).toBeGreaterThan(20_000);

@@ -11,7 +11,7 @@ import { startReady } from '../api/service.ts';
 import { ROOT } from '../cli/parley-program.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { ariaOf } from './aria.ts';
-import { colourFindings, findings } from './findings.ts';
+import { findings } from './findings.ts';
 import { action, message, observation, openPageWorld, type PageWorld } from './page-world.ts';
 import { leavePastRuns, PAST } from './past-runs.ts';
 
@@ -96,8 +96,10 @@ describeWith('chromium', 'every page', () => {
         await page.emulateMedia({ colorScheme: 'light' });
         found.push(...(await findings(world)).map((one) => `${address} light: ${one}`));
         await page.emulateMedia({ colorScheme: 'dark' });
-        found.push(...(await colourFindings(world)).map((one) => `${address} dark: ${one}`));
+        found.push(...(await findings(world)).map((one) => `${address} dark: ${one}`));
         await page.setViewportSize(PHONE);
+        found.push(...(await findings(world)).map((one) => `${address} narrow, dark: ${one}`));
+        await page.emulateMedia({ colorScheme: 'light' });
         const wide = await page.evaluate('document.documentElement.scrollWidth');
         if (Number(wide) > PHONE.width) found.push(`${address}: ${String(wide)} px wide`);
         found.push(...(await findings(world)).map((one) => `${address} narrow: ${one}`));

@@ -4,6 +4,7 @@
  */
 import { memo, type ReactElement, type ReactNode } from 'react';
 import { Markdown } from '../markdown/markdown.tsx';
+import { GrowingOutput } from '../terminal/growing-output.tsx';
 import { TerminalOutput } from '../terminal/terminal-output.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { exactDuration, utc } from '../text/time.ts';
@@ -19,6 +20,8 @@ export interface EntryItemProps extends TranscriptEntry {
   /** What the model's answer cost that began with it; null where another entry shows it, or nobody knows. */
   readonly nanoUsd: number | null;
   readonly isTarget: boolean;
+  /** Output of an action that still runs; null where there is none. */
+  readonly growing: string | null;
 }
 
 export const EntryItem = memo(function EntryItem(props: EntryItemProps): ReactElement {
@@ -40,7 +43,7 @@ export const EntryItem = memo(function EntryItem(props: EntryItemProps): ReactEl
         <Clock event={event} />
       </div>
       {look === 'action' ? <ActionDetail event={event} /> : <Body text={text} />}
-      {props.result === null ? null : <Result event={props.result} />}
+      {props.result === null ? <Growing {...props} /> : <Result event={props.result} />}
     </li>
   );
 });
@@ -61,6 +64,10 @@ function Figures(entry: EntryItemProps): ReactElement | null {
       {nanoUsd === null ? null : <span className="quiet">{usdOfNano(nanoUsd)}</span>}
     </span>
   );
+}
+
+function Growing({ growing }: EntryItemProps): ReactElement | null {
+  return growing === null ? null : <GrowingOutput text={growing} />;
 }
 
 function Result({ event }: { readonly event: TranscriptEvent }): ReactElement {

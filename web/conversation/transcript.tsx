@@ -5,6 +5,7 @@
 import { useEffect, useMemo, useRef, type ReactElement } from 'react';
 import { Button } from '../components/button.tsx';
 import { earlierCount, laterCount } from '../data/event-window.ts';
+import type { PartialWords } from '../data/partial-texts.ts';
 import type { FollowedEvents } from '../data/use-events.ts';
 import { EntryItem } from './entry-item.tsx';
 import { costsOf, entriesOf } from './transcript-entries.ts';
@@ -27,7 +28,7 @@ export interface TranscriptTarget {
 }
 
 export function Transcript({ followed, costs, target }: TranscriptProps): ReactElement {
-  const { events, isLive, isRead, isOver } = followed;
+  const { events, isLive, isRead, isOver, partials } = followed;
   const frame = useRef<HTMLDivElement>(null);
   const isFollowing = useRef(true);
   const reached = useRef<TranscriptTarget | null>(null);
@@ -37,7 +38,7 @@ export function Transcript({ followed, costs, target }: TranscriptProps): ReactE
   useEffect(() => {
     const { current } = frame;
     if (current !== null && isFollowing.current && isLive) current.scrollTop = current.scrollHeight;
-  }, [last, isLive]);
+  }, [last, isLive, partials]);
   useEffect(() => {
     if (target === null || reached.current === target) return;
     isFollowing.current = false;
@@ -74,9 +75,13 @@ export function Transcript({ followed, costs, target }: TranscriptProps): ReactE
               result={result}
               nanoUsd={costBySeq.get(seq) ?? null}
               isTarget={seq === target?.seq}
+              growing={partials.outputs.get(event.id) ?? null}
             />
           ))}
-          {entries.length > 0 ? null : (
+          {isLive && !isOver
+            ? partials.words.map((words) => <GrowingWords key={words.responseId} words={words} />)
+            : null}
+          {entries.length + partials.words.length > 0 ? null : (
             <li className="event event-state">{isRead ? 'No event yet' : 'Loading …'}</li>
           )}
           {isOver ? <li className="event event-state">The conversation was deleted</li> : null}
@@ -84,6 +89,23 @@ export function Transcript({ followed, costs, target }: TranscriptProps): ReactE
       </div>
       {isLive ? null : <Later followed={followed} />}
     </>
+  );
+}
+
+/**
+ * What the agent says before the event is there: text and no Markdown, because half a text has no form yet. It is not
+ * read aloud at each word: the event is, as a whole.
+ */
+function GrowingWords({ words }: { readonly words: PartialWords }): ReactElement {
+  const { content, reasoning } = words;
+  return (
+    <li className="event event-agent" aria-live="off" aria-label="Agent is writing">
+      <div className="event-head">
+        <strong>Agent</strong>
+        <span className="tag">writing …</span>
+      </div>
+      <p className={`event-text${content === '' ? ' quiet' : ''}`}>{content === '' ? reasoning : content}</p>
+    </li>
   );
 }
 

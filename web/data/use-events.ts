@@ -3,7 +3,7 @@
  * Owns the following, and what was asked for; the bounds are the window's.
  */
 import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Client, StreamedEvent } from '../../api/client/client.ts';
+import type { Client, PartialEvent, StreamedEvent } from '../../api/client/client.ts';
 import { wait } from '../../api/client/transport.ts';
 import { useSession } from '../session/session.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type Stretch,
 } from './event-window.ts';
 import { reportAnswer, reportProblem } from './outage.ts';
+import { NO_PARTIALS, withoutEvents, withPartial, type PartialTexts } from './partial-texts.ts';
 import { isSignedOut, isUnreachable, sentenceOf } from './problem.ts';
 import { LIVE_MS } from './use-polled.ts';
 
@@ -26,6 +27,8 @@ import { LIVE_MS } from './use-polled.ts';
 const TOGETHER_MS = 60;
 
 export interface FollowedEvents extends EventWindow {
+  /** What is not an event yet. */
+  readonly partials: PartialTexts;
   /** The conversation was deleted. */
   readonly isOver: boolean;
   readonly problem: string | null;
@@ -42,6 +45,7 @@ export interface FollowedEvents extends EventWindow {
 export function useEvents(conversationId: string | null): FollowedEvents {
   const { client, signOut } = useSession();
   const [window, setWindow] = useState(EMPTY_WINDOW);
+  const [partials, setPartials] = useState(NO_PARTIALS);
   const [isOver, setIsOver] = useState(false);
   const [isReading, setIsReading] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -59,8 +63,12 @@ export function useEvents(conversationId: string | null): FollowedEvents {
     if (conversationId === null) return;
     const ended = new AbortController();
     end.current = ended;
-    const take = (came: readonly StreamedEvent[]): void =>
-      startTransition(() => setWindow((before) => withStreamed(before, came)));
+    const take = (came: readonly StreamedEvent[], partial: readonly PartialEvent[]): void =>
+      startTransition(() => {
+        // An empty one says that there is nothing to read.
+        if (came.length > 0 || partial.length === 0) setWindow((before) => withStreamed(before, came));
+        setPartials((before) => withoutEvents(partial.reduce(withPartial, before), came));
+      });
     follow(client, conversationId, { signal: ended.signal, take }).then(
       () => setIsOver(true),
       (error: unknown) => {
@@ -70,6 +78,7 @@ export function useEvents(conversationId: string | null): FollowedEvents {
     return () => {
       ended.abort();
       setWindow(EMPTY_WINDOW);
+      setPartials(NO_PARTIALS);
       setIsOver(false);
       setProblem(null);
     };
@@ -90,7 +99,7 @@ export function useEvents(conversationId: string | null): FollowedEvents {
     [client, conversationId, onProblem],
   );
   const ways = useMemo(() => waysOf(window, read), [window, read]);
-  return { ...window, isOver, problem, isReading, ...ways };
+  return { ...window, partials, isOver, problem, isReading, ...ways };
 }
 
 function waysOf(
@@ -116,30 +125,36 @@ function waysOf(
 
 interface Following {
   readonly signal: AbortSignal;
-  take(came: readonly StreamedEvent[]): void;
+  take(came: readonly StreamedEvent[], partial: readonly PartialEvent[]): void;
 }
 
 /** Begins with the newest, and outlasts every outage. Ends with the conversation. */
 async function follow(client: Client, id: string, { signal, take }: Following): Promise<void> {
   const total = await countedEvents(client, id, signal);
-  if (total === 0) take([]);
+  if (total === 0) take([], []);
   let fresh: StreamedEvent[] = [];
+  let partial: PartialEvent[] = [];
   let timer: ReturnType<typeof setTimeout> | null = null;
   const flush = (): void => {
     timer = null;
-    const came = fresh;
-    fresh = [];
-    if (!signal.aborted) take(came);
+    const [came, said] = [fresh, partial];
+    [fresh, partial] = [[], []];
+    if (!signal.aborted) take(came, said);
   };
+  const soon = (): void => void (timer ??= setTimeout(flush, TOGETHER_MS));
   const events = client.events(id, {
     afterSeq: Math.max(0, total - PAGE_EVENTS),
     signal,
     onConnected: reportAnswer,
     onBroken: reportProblem,
+    onPartial(one) {
+      partial.push(one);
+      soon();
+    },
   });
   for await (const event of events) {
     fresh.push(event);
-    timer ??= setTimeout(flush, TOGETHER_MS);
+    soon();
   }
   flush();
 }

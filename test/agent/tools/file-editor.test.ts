@@ -31,6 +31,7 @@ function makeEditor(content?: string | Buffer): TestEditor {
     mask: (text) => text,
     nowMs: () => 0,
     uuid: () => randomUUID(),
+    growing: () => ({ push: () => undefined, skip: () => undefined }),
   });
   return {
     folder,

@@ -28,6 +28,7 @@ function makeTerminal(): TestTerminal {
     mask: (text) => text.replaceAll('hide-me', '***'),
     nowMs: () => Date.now(),
     uuid: () => randomUUID(),
+    growing: () => ({ push: () => undefined, skip: () => undefined }),
   });
   onTestFinished(() => tool.close());
   return {
