@@ -51,7 +51,7 @@ async function exportRun(
   const { runId } = row;
   try {
     const [items, plan] = [await reader.runItems(runId), await reader.plan(runId)];
-    const deliveries = readDeliveries(plan, reader.resultsLocation(runId));
+    const deliveries = await readDeliveries(plan, { results: reader.results, runId });
     const rows = exportRows({ items, plan, deliveries });
     const text = format === 'csv' ? rowsAsCsv(rows) : rowsAsJsonl(rows);
     if (out === undefined) shell.stdout.write(text);

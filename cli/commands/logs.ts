@@ -73,8 +73,8 @@ async function logs(shell: Shell, request: LogsRequest): Promise<ExitCode> {
         onRows: (_, items) => printer.print(choose(items, request)),
       });
     }
-    const results = reader.resultsLocation(runId);
-    const evidence = readEvidence(choose(await reader.runItems(runId), request), results);
+    const chosen = choose(await reader.runItems(runId), request);
+    const evidence = await readEvidence(chosen, reader.results);
     for (const one of evidence) records?.write(evidenceRecord(one));
     const lines = [...checkLines(evidence, Infinity), ...findingLines(evidence)];
     if (records === null && lines.length > 0) shell.stdout.write(`\n${lines.join('\n')}\n`);
