@@ -57,7 +57,7 @@ export async function openDesk(config: DeploymentConfig, options: HostOptions): 
   const owner = await openOwnerLink(config);
   await owner?.close();
   if (owner !== null) return await openHost(config, options);
-  return await openWith((closers) => openDeskHost(config, options, closers));
+  return await openWith((closers) => openDeskHost(config, closers));
 }
 
 /** What was opened before a failure is closed again. */

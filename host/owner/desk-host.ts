@@ -9,7 +9,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { deployedFiles } from '../deployed-files.ts';
 import { openDeployedStore } from '../follow/config-store.ts';
-import type { HostOptions, RunDesk } from '../host-port.ts';
+import type { RunDesk } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import { placesOf } from '../sandboxes/places.ts';
 import { wireWorld } from '../wired-world.ts';
@@ -21,11 +21,7 @@ export function isDeskEnough({ bucket, store }: Pick<DeploymentConfig, 'bucket' 
 }
 
 /** @throws ParleyError store_unavailable, config_invalid without the seal key, engine_misconfigured with another one */
-export async function openDeskHost(
-  config: DeploymentConfig,
-  { onNotice }: Pick<HostOptions, 'onNotice'>,
-  closers: Closers,
-): Promise<RunDesk> {
+export async function openDeskHost(config: DeploymentConfig, closers: Closers): Promise<RunDesk> {
   const sealKey = await sealKeyToRead(config, 'open what runs keep');
   const store = await openDeployedStore(config);
   closers.add(() => store.close());
@@ -34,7 +30,9 @@ export async function openDeskHost(
   closers.add(() => files.close());
   await files.check();
   const { world, agent } = wireWorld({
-    ...{ config, store, files, sealKey, env: process.env, warn: onNotice },
+    ...{ config, store, files, sealKey, env: process.env },
+    // What it would say is about sandboxes, and there will be none.
+    warn: () => undefined,
     places: placesOf(config.dataDir),
     notifier: { deliver: () => Promise.reject(nothingHere()) },
   });
