@@ -4,6 +4,7 @@
  */
 import type { RunId } from '../core/ids.ts';
 
+/** Names one file of a run's results. */
 export interface ResultName {
   readonly runId: RunId;
   /** Null is the run's own folder. */
@@ -11,12 +12,14 @@ export interface ResultName {
   readonly name: string;
 }
 
+/** One file, as a listing has it. */
 export interface ResultFile {
   /** Relative to the folder that was asked about. */
   readonly name: string;
   readonly bytes: number;
 }
 
+/** What runs have made, by run, item and name. */
 export interface Results {
   /**
    * Replaces the file whole or not at all. Content in chunks may be longer than the memory; an error while they are made

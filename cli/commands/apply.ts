@@ -12,8 +12,8 @@ import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { readFindings } from '../item-evidence.ts';
-import { readOrNull } from '../read-results.ts';
+import { readFindings } from '../results/item-evidence.ts';
+import { readOrNull } from '../results/read-results.ts';
 import {
   applyPatch,
   checkoutRoot,

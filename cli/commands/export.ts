@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Command, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
-import { readDeliveries } from '../deliveries.ts';
+import { readDeliveries } from '../results/deliveries.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
 import { exportRows, rowsAsCsv, rowsAsJsonl } from '../print/run-export.ts';

@@ -8,7 +8,7 @@ import type { RunItemRow } from '../../core/machine/projection.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { readEvidence } from '../item-evidence.ts';
+import { readEvidence } from '../results/item-evidence.ts';
 import { checkLines, evidenceRecord, findingLines } from '../print/evidence.ts';
 import { openRecords } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';

@@ -4,8 +4,8 @@
  */
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
-import { readDeliveries } from '../deliveries.ts';
-import { readEvidence } from '../item-evidence.ts';
+import { readDeliveries } from '../results/deliveries.ts';
+import { readEvidence } from '../results/item-evidence.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../../host/exit-code.ts';
 import { noSuchRun } from '../../host/open-deployment.ts';
 import { hostOfServer, openRun } from '../open-run.ts';

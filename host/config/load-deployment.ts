@@ -95,8 +95,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     ...codeHosts.problems,
     ...gatewayExport.problems,
     ...engine.problems,
-    ...store.problems,
-    ...blobs.problems,
+    ...[...store.problems, ...blobs.problems],
     ...proxy.problems,
   );
   const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);

@@ -2,8 +2,8 @@
  * Reading what lies beside the results of a run's items, many at a time.
  * Owns the bound, and that a file which cannot be read is none; a store that does not answer is no such file.
  */
-import { ParleyError } from '../core/parley-error.ts';
-import type { ResultName, Results } from '../ports/results.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { ResultName, Results } from '../../ports/results.ts';
 
 /** Of one way to an object store and back each; a disk needs no more. */
 const AT_ONCE = 16;

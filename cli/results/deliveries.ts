@@ -3,9 +3,9 @@
  * Owns the reading; must not push anything.
  */
 import { z } from 'zod';
-import type { RunId } from '../core/ids.ts';
-import type { Plan } from '../core/plan/plan.ts';
-import type { Results } from '../ports/results.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { Results } from '../../ports/results.ts';
 import { readEach, readOrNull } from './read-results.ts';
 
 const schema = z.object({

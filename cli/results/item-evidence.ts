@@ -2,12 +2,12 @@
  * What lies beside the results of a run's items: why a check failed, and what the results lack.
  * Owns the reading of it; must not word or lay out anything.
  */
-import { CHECK_LOG, lastLines } from '../activities/check-log.ts';
-import { FINDINGS_FILE, parseFindings } from '../activities/collect/findings.ts';
-import type { RunItemRow } from '../core/machine/projection.ts';
-import type { RunId } from '../core/ids.ts';
-import type { Finding } from '../core/run/items/item-evidence.ts';
-import type { Results } from '../ports/results.ts';
+import { CHECK_LOG, lastLines } from '../../activities/check-log.ts';
+import { FINDINGS_FILE, parseFindings } from '../../activities/collect/findings.ts';
+import type { RunItemRow } from '../../core/machine/projection.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { Finding } from '../../core/run/items/item-evidence.ts';
+import type { Results } from '../../ports/results.ts';
 import { readEach, readOrNull } from './read-results.ts';
 
 export interface ItemEvidence {
