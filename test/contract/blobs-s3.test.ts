@@ -1,5 +1,7 @@
 /** Blobs and results in a bucket of a real server of S3 do what every implementation does, and say what is wrong. */
 import { createHash, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -95,6 +97,28 @@ describeWith('s3-server', 'in a bucket', () => {
     });
     const found = await checkBucket({ ...server.settings, ...changes });
     expect([found.status, found.detail]).toEqual(['failed', expect.stringMatching(message)]);
+  });
+
+  it('asks for the encryption that the deployment names', async () => {
+    const asked: (string | undefined)[] = [];
+    const front = createServer((request, response) => {
+      asked.push(
+        [
+          request.headers['x-amz-server-side-encryption'],
+          request.headers['x-amz-server-side-encryption-aws-kms-key-id'],
+        ].join(' '),
+      );
+      request.resume().on('end', () => response.writeHead(200, { etag: '"x"' }).end());
+    });
+    const port = await new Promise<number>((resolve) => {
+      front.listen(0, '127.0.0.1', () => resolve((front.address() as AddressInfo).port));
+    });
+    onTestFinished(() => void front.close());
+    const endpoint = `http://127.0.0.1:${port}`;
+    await open({ endpoint, encryption: 'AES256' }).put('a', Buffer.from('x'));
+    await open({ endpoint, encryption: 'aws:kms', kmsKeyId: 'alias/k' }).put('a', Buffer.from('x'));
+    await open({ endpoint }).put('a', Buffer.from('x'));
+    expect(asked).toEqual(['AES256 ', 'aws:kms alias/k', ' ']);
   });
 
   it('passes a look ahead, which leaves nothing behind', async () => {
