@@ -47,6 +47,7 @@ export function instantWorld({ store, clock, notifier }: InstantParts): World {
     results: {
       write: nothing,
       read: () => Promise.resolve(null),
+      files: () => Promise.resolve([]),
       names: () => Promise.resolve([]),
       location: () => '',
     },

@@ -7,8 +7,8 @@ import type { Plan } from '../core/plan/plan.ts';
 import { isAwaiting } from '../core/plan/known-items.ts';
 import type { RunItemRow, RunRow } from '../core/machine/projection.ts';
 import { SECOND_MS } from '../core/time.ts';
-import { readDeliveries } from './deliveries.ts';
-import { readEvidence } from './item-evidence.ts';
+import { readDeliveries } from './results/deliveries.ts';
+import { readEvidence } from './results/item-evidence.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../host/exit-code.ts';
 import type { Host } from '../host/host-port.ts';
 import { deliveryCounts, pullRequestRecords } from './print/deliveries.ts';
@@ -105,15 +105,37 @@ async function printResult(session: RunSession, row: RunRow): Promise<void> {
   const items = await host.runItems(runId);
   view.changed(row, items);
   view.close();
-  const results = host.resultsLocation(runId);
   const next = nextCommand(row, plan, shell);
-  const deliveries = readDeliveries(plan, results);
-  const evidence = readEvidence(items, results);
-  const result = { row, items, plan, results, deliveries, evidence, next };
+  const result = { row, items, plan, ...(await resultsOf(session, { row, plan, items })), next };
   if (json) shell.stdout.write(`${JSON.stringify(doneRecord(result))}\n`);
   else shell.stdout.write(`\n${runSummary(result)}`);
   const problem = await writeStepSummary(shell, host, row);
   if (problem !== null) shell.stderr.write(`${printable(problem)}\n`);
+}
+
+/**
+ * Copies of what lives elsewhere are made of a run that has ended. A store that does not answer changes nothing of how it
+ * ended: that is said, and the rest is told.
+ */
+async function resultsOf(
+  { shell, host, runId }: RunSession,
+  { row, plan, items }: Pick<RunResult, 'row' | 'plan' | 'items'>,
+): Promise<Pick<RunResult, 'results' | 'deliveries' | 'evidence'>> {
+  const { results } = host;
+  const location = results.location(runId);
+  const say = (text: string): void => void shell.stderr.write(`${printable(text)}\n`);
+  try {
+    const deliveries = await readDeliveries(plan, { results, runId });
+    const evidence = await readEvidence(items, results);
+    const folder = results.folder(runId);
+    if (row.phase !== 'finished' || folder === location) return { results: location, deliveries, evidence };
+    const { left } = await results.fetch(runId, () => true);
+    for (const name of left) say(`not copied to ${folder}: ${name}`);
+    return { results: folder, deliveries, evidence };
+  } catch (error) {
+    say(`Cannot read the results of the run: ${error instanceof Error ? error.message : String(error)}`);
+    return { results: location, deliveries: [], evidence: [] };
+  }
 }
 
 /** The last record of a run: everything a program needs to go on. */

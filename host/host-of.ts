@@ -9,6 +9,7 @@ import { reportNow } from '../activities/report-run.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { Store } from '../store/open-store.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { DeployedFiles } from './deployed-files.ts';
 import type { EngineFacts, Host } from './host-port.ts';
 import type { Closers } from './closers.ts';
 import type { HostLife } from './host-life.ts';
@@ -20,6 +21,7 @@ import type { Served } from './owner/served.ts';
 export interface HostParts {
   readonly config: DeploymentConfig;
   readonly store: Store;
+  readonly files: DeployedFiles;
   readonly world: World;
   readonly facts: EngineFacts;
   readonly requests: Notifier;
@@ -32,9 +34,9 @@ export interface HostParts {
 }
 
 export function hostOf(parts: HostParts): Host {
-  const { config, store, world, facts, requests, watch, life, warnings, closers, served } = parts;
+  const { config, store, files, world, facts, requests, watch, life, warnings, closers, served } = parts;
   return {
-    ...readerOf(store, config),
+    ...readerOf(store, config, files),
     engine: facts,
     application: served.facts,
     localApi: () => served.localApi(),

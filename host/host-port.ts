@@ -10,6 +10,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { LifecycleEvent, RunItemRow, RunRow } from '../core/machine/projection.ts';
 import type { RunEvent } from '../core/run/message.ts';
 import type { StoredEvent } from '../ports/record-store.ts';
+import type { LocalResults } from '../ports/results.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { Finding } from './finding.ts';
 import type { ResourceClass } from '../core/machine/resource.ts';
@@ -83,6 +84,11 @@ export interface HostPort {
    */
   openHost(config: DeploymentConfig, options: HostOptions): Promise<Host>;
   /**
+   * For reports and collecting: a host, or less where less is enough, which then owns and starts nothing.
+   * @throws as `openHost`
+   */
+  openDesk(config: DeploymentConfig, options: HostOptions): Promise<RunDesk>;
+  /**
    * Read only, beside a running engine or without one. Null when nothing was ever stored.
    * @throws ParleyError store_unavailable
    */
@@ -135,8 +141,8 @@ export interface Reader {
   runEvents(id: RunId): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
   /** Epoch milliseconds; null when nothing was heard. */
   lastActivityAt(sandboxId: SandboxId): Promise<number | null>;
-  /** Absolute path of the folder that holds a run's results. */
-  resultsLocation(id: RunId): string;
+  /** What runs have made, wherever it lives. */
+  readonly results: LocalResults;
   /**
    * A report of the run as text, as it stands now; written nowhere. Absent: a service elsewhere, which has its reports.
    * @throws ParleyError not_found, plan_invalid, config_invalid where the seal key is not at hand
@@ -144,6 +150,9 @@ export interface Reader {
   draw?(id: RunId, form: DrawnForm): Promise<string>;
   close(): Promise<void>;
 }
+
+/** Who writes what needs neither an engine nor a sandbox. */
+export type RunDesk = Reader & Pick<Host, 'report' | 'collect'>;
 
 export interface Host extends Reader {
   /** Null when no API is served. */
@@ -186,9 +195,9 @@ export interface Host extends Reader {
   ): Promise<RunRow>;
   /** @throws ParleyError export_invalid, export_unavailable, not_found */
   reconcile(runId: RunId, request: ReconcileRequest): Promise<ReconcileAnswer>;
-  /** Writes the reports anew; absolute paths of what was written. */
+  /** Writes the reports anew; where each file is, as `results.location` says it. */
   report(runId: RunId): Promise<Reported>;
-  /** Collects what is missing, as far as stored events allow; absolute paths of what was written. */
+  /** Collects what is missing, as far as stored events allow; where each file is, as `results.location` says it. */
   collect(runId: RunId): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -4,15 +4,16 @@
  */
 import { ParleyError } from '../core/parley-error.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
-import type { Host, HostOptions, HostPort } from './host-port.ts';
+import type { Host, HostOptions, HostPort, RunDesk } from './host-port.ts';
 import { openClientHost } from './owner/client-host.ts';
 import { Closers } from './closers.ts';
 import { isDatabaseTaken } from './follow/config-store.ts';
+import { isDeskEnough, openDeskHost } from './owner/desk-host.ts';
 import { openGuestHost } from './owner/guest-host.ts';
 import { openOwnerHost } from './owner/owner-host.ts';
 import { withConsole } from './serve/console-url.ts';
 import { withRequiredIsolation } from './sandboxes/required-isolation.ts';
-import { sendControl } from './owner/owner-link.ts';
+import { openOwnerLink, sendControl } from './owner/owner-link.ts';
 
 export { openReader } from './owner/reader.ts';
 export const control: HostPort['control'] = sendControl;
@@ -50,8 +51,17 @@ export async function openHost(given: DeploymentConfig, options: HostOptions): P
   }
 }
 
+/** An owner of this data directory that lives is asked, as always: it knows calls that nobody else can see yet. */
+export async function openDesk(config: DeploymentConfig, options: HostOptions): Promise<RunDesk> {
+  if (!isDeskEnough(config)) return await openHost(config, options);
+  const owner = await openOwnerLink(config);
+  await owner?.close();
+  if (owner !== null) return await openHost(config, options);
+  return await openWith((closers) => openDeskHost(config, closers));
+}
+
 /** What was opened before a failure is closed again. */
-async function openWith(open: (closers: Closers) => Promise<Host>): Promise<Host> {
+async function openWith<Opened>(open: (closers: Closers) => Promise<Opened>): Promise<Opened> {
   const closers = new Closers();
   try {
     return await open(closers);

@@ -19,13 +19,12 @@ import { createGatewayExport } from '../clients/gateway/gateway-export.ts';
 import type { CodeHostApi } from '../ports/code-host-api.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { WarmMeter } from '../ports/warm-meter.ts';
-import { createBlobDirectory } from '../store/blobs/blob-directory.ts';
 import { createKeyMinter } from '../store/spend/key-minter.ts';
 import type { Store } from '../store/open-store.ts';
-import { createResultsDirectory } from '../store/blobs/results-directory.ts';
 import { createWebhookSender } from '../clients/send-webhook.ts';
 import type { SealKey } from '../store/access/seal-key.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
+import type { DeployedFiles } from './deployed-files.ts';
 import { lateWarmMeter, measuredPlacement, measuredWarmPool } from './sandboxes/measured-warm-pool.ts';
 import { builtProgram, type Places } from './sandboxes/places.ts';
 import { runtimeOf } from './sandboxes/runtime-of.ts';
@@ -36,6 +35,7 @@ export interface WorldParts {
   readonly config: DeploymentConfig;
   readonly places: Places;
   readonly store: Store;
+  readonly files: DeployedFiles;
   readonly sealKey: SealKey;
   readonly notifier: Notifier;
   /** Absent: nobody counts. */
@@ -52,7 +52,7 @@ export interface WiredWorld {
 }
 
 export function wireWorld(parts: WorldParts): WiredWorld {
-  const { config, places, store, env, warmMeter = lateWarmMeter() } = parts;
+  const { config, places, store, files, env, warmMeter = lateWarmMeter() } = parts;
   const agent = createAgentClient({ dialect: config.agent.kind });
   const codeHosts = codeHostsOf(config);
   const vault = store.vault(parts.sealKey);
@@ -78,8 +78,8 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     archives: store.archives,
     spend,
     vault,
-    blobs: createBlobDirectory(places.blobs),
-    results: createResultsDirectory(config.resultsDir, places.resultsNotes),
+    blobs: files.blobs,
+    results: files.results,
     gatewayExport: createGatewayExport(config.gatewayExport, builtProgram('export-reader.js')),
     secrets: createSecretSource(env, vault),
     keys: createKeyMinter(parts.sealKey),

@@ -128,4 +128,6 @@ export interface ArchiveRecord {
 export interface ArchiveStore {
   putArchive(record: ArchiveRecord): Promise<void>;
   archives(sandboxId: SandboxId): Promise<readonly Omit<ArchiveRecord, 'sandboxId'>[]>;
+  /** By sandbox, oldest generation first; of sandboxes that no record knows, too. */
+  allArchives(): Promise<readonly ArchiveRecord[]>;
 }

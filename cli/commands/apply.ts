@@ -2,7 +2,8 @@
  * `parley apply`: the patch of one result onto a local checkout.
  * Owns what must hold before anything is changed: the result has a patch, the tree is clean, the patch fits.
  */
-import { existsSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Command } from 'commander';
 import type { Finding } from '../../core/run/items/item-evidence.ts';
@@ -11,7 +12,8 @@ import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { readFindingsIn } from '../item-evidence.ts';
+import { readFindings } from '../results/item-evidence.ts';
+import { readOrNull } from '../results/read-results.ts';
 import {
   applyPatch,
   checkoutRoot,
@@ -68,9 +70,13 @@ async function apply(shell: Shell, result: Result, options: ApplyOptions): Promi
   const threeWay = options['3way'] === true;
   const changes = onlyChecks ? [] : await uncommitted(root);
   if (changes.length > 0) throw uncommittedChanges(root, changes);
-  const isEmpty = statSync(patch).size === 0;
-  const files = isEmpty ? [] : await patchedFiles(root, patch);
-  const problem = isEmpty ? null : await applyPatch(root, patch, { onlyChecks, threeWay });
+  const { files, problem } =
+    patch.byteLength === 0
+      ? { files: [], problem: null }
+      : await asFile(patch, async (file) => ({
+          files: await patchedFiles(root, file),
+          problem: await applyPatch(root, file, { onlyChecks, threeWay }),
+        }));
   if (options.json === true) {
     const record = { type: 'apply', run_id: result.id, key: result.key, to: root, check: onlyChecks };
     const applied = problem === null && !onlyChecks;
@@ -82,8 +88,7 @@ async function apply(shell: Shell, result: Result, options: ApplyOptions): Promi
 const PATCH = 'changes.patch';
 
 interface CollectedPatch {
-  /** Path of the file. */
-  readonly patch: string;
+  readonly patch: Uint8Array;
   /** What the work has that the patch has not. */
   readonly findings: readonly Finding[];
 }
@@ -110,12 +115,12 @@ async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions)
         remedy: near === null ? `list them with "parley status ${id}"` : `did you mean "${near}"?`,
       });
     }
-    const folder = path.join(reader.resultsLocation(runId), key);
-    const patch = path.join(folder, PATCH);
-    const findings = readFindingsIn(folder).filter(({ result }) => result === PATCH);
+    const { results } = reader;
+    const findings = (await readFindings(results, { runId, key })).filter(({ result }) => result === PATCH);
     // One that lies here all the same is of an earlier attempt.
     if (findings.some(({ code }) => code === 'secret')) throw withheld(key);
-    if (existsSync(patch)) return { patch, findings };
+    const patch = await readOrNull(results, { runId, key, name: PATCH });
+    if (patch !== null) return { patch, findings };
     const [why] = findings;
     if (why !== undefined)
       throw new CliError(`Cannot apply "${key}": its patch was not collected: ${why.says}`, {
@@ -126,6 +131,18 @@ async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions)
     });
   } finally {
     await reader.close();
+  }
+}
+
+/** Git takes a patch from a file, wherever the results are. */
+async function asFile<Result>(patch: Uint8Array, work: (file: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-apply-'));
+  try {
+    const file = path.join(folder, PATCH);
+    writeFileSync(file, patch, { mode: 0o600 });
+    return await work(file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -10,7 +10,8 @@ import { openRecords } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
-import { withHost } from '../with-host.ts';
+import { printable } from '../../host/terminal-text.ts';
+import { withDesk } from '../with-host.ts';
 
 interface CollectOptions extends ServerOptions {
   readonly json?: true;
@@ -37,20 +38,25 @@ export function collectCommand({ shell, finish }: CommandContext): Command {
 async function collect(shell: Shell, id: string, options: CollectOptions): Promise<ExitCode> {
   const { reader, row, from } = await openRun(shell, { id, ...options });
   const { runId } = row;
-  const results = reader.resultsLocation(runId);
-  await reader.close();
+  const { results } = reader;
+  const [location, folder] = [results.location(runId), results.folder(runId)];
   try {
-    const files =
+    const made =
       from.kind === 'server'
         ? await from.host.collect(runId)
-        : await withHost(shell, { id: runId, config: options.config }, (host) => host.collect(runId));
-    print(shell, { id: runId, results, files }, options);
+        : await withDesk(shell, { id: runId, config: options.config }, (host) => host.collect(runId));
+    // What lives elsewhere is copied, all of it: what was missing is there now.
+    const copies = location === folder ? { files: made, left: [] } : await results.fetch(runId, () => true);
+    for (const name of copies.left) shell.stderr.write(`not copied to ${folder}: ${printable(name)}\n`);
+    print(shell, { id: runId, results: folder, files: copies.files }, options);
     return EXIT.ok;
   } catch (error) {
     if (error instanceof ParleyError && error.code === 'data_directory_locked') {
-      shell.stderr.write(`results: ${results}\n`);
+      shell.stderr.write(`results: ${location}\n`);
     }
     throw error;
+  } finally {
+    await reader.close();
   }
 }
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Command, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, type CommandContext } from '../command-context.ts';
-import { readDeliveries } from '../deliveries.ts';
+import { readDeliveries } from '../results/deliveries.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
 import { exportRows, rowsAsCsv, rowsAsJsonl } from '../print/run-export.ts';
@@ -51,7 +51,7 @@ async function exportRun(
   const { runId } = row;
   try {
     const [items, plan] = [await reader.runItems(runId), await reader.plan(runId)];
-    const deliveries = readDeliveries(plan, reader.resultsLocation(runId));
+    const deliveries = await readDeliveries(plan, { results: reader.results, runId });
     const rows = exportRows({ items, plan, deliveries });
     const text = format === 'csv' ? rowsAsCsv(rows) : rowsAsJsonl(rows);
     if (out === undefined) shell.stdout.write(text);

@@ -8,7 +8,7 @@ import type { RunItemRow } from '../../core/machine/projection.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { readEvidence } from '../item-evidence.ts';
+import { readEvidence } from '../results/item-evidence.ts';
 import { checkLines, evidenceRecord, findingLines } from '../print/evidence.ts';
 import { openRecords } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
@@ -73,8 +73,8 @@ async function logs(shell: Shell, request: LogsRequest): Promise<ExitCode> {
         onRows: (_, items) => printer.print(choose(items, request)),
       });
     }
-    const results = reader.resultsLocation(runId);
-    const evidence = readEvidence(choose(await reader.runItems(runId), request), results);
+    const chosen = choose(await reader.runItems(runId), request);
+    const evidence = await readEvidence(chosen, reader.results);
     for (const one of evidence) records?.write(evidenceRecord(one));
     const lines = [...checkLines(evidence, Infinity), ...findingLines(evidence)];
     if (records === null && lines.length > 0) shell.stdout.write(`\n${lines.join('\n')}\n`);

@@ -2,7 +2,7 @@
  * `parley open`: the report of a run, or its page in the console, in a browser.
  * Owns which of them it is, and where a report that the job does not ask for is written.
  */
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Command } from 'commander';
@@ -92,12 +92,16 @@ async function placeOf(shell: Shell, id: string, options: OpenOptions): Promise<
 
 /** The one that the run wrote at its end; else as the run stands now. */
 async function reportOf(shell: Shell, { reader, row }: OpenedRun): Promise<string> {
-  const results = reader.resultsLocation(row.runId);
-  const planned = (await reader.plan(row.runId))?.report.find(({ format }) => format === 'html')?.file;
-  const file = path.join(results, planned ?? FILE);
-  if (row.phase === 'finished' && planned !== undefined && existsSync(file)) return file;
+  const { results } = reader;
+  const { runId } = row;
+  const planned = (await reader.plan(runId))?.report.find(({ format }) => format === 'html')?.file;
+  const file = path.join(results.folder(runId), planned ?? FILE);
+  if (row.phase === 'finished' && planned !== undefined) {
+    const { files } = await results.fetch(runId, (name) => name === planned);
+    if (files.length > 0) return file;
+  }
   if (reader.draw === undefined) throw new Error('Cannot draw the report: this reader has none');
-  save({ file, partial: `${file}.${shell.randomHex(8)}.new` }, await reader.draw(row.runId, 'html'));
+  save({ file, partial: `${file}.${shell.randomHex(8)}.new` }, await reader.draw(runId, 'html'));
   return file;
 }
 

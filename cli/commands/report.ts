@@ -5,12 +5,14 @@
 import { Command, Option } from 'commander';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { RunDesk } from '../../host/host-port.ts';
 import { lossWords } from '../../core/money/spend-loss.ts';
 import { lossFields } from '../print/reconciliation.ts';
 import { openRecords } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 import { openRun } from '../open-run.ts';
-import { withHost } from '../with-host.ts';
+import { withDesk } from '../with-host.ts';
 
 const SUMMARIES = ['github', 'slack'] as const;
 
@@ -76,13 +78,25 @@ async function printSummary(shell: Shell, { id, form, options }: SummaryRequest)
 }
 
 async function report(shell: Shell, id: string, options: ReportOptions): Promise<ExitCode> {
-  const { files, lost } = await withHost(shell, { id, config: options.config }, (host, runId) =>
-    host.report(runId),
-  );
+  const { files, lost } = await withDesk(shell, { id, config: options.config }, async (host, runId) => {
+    const reported = await host.report(runId);
+    return { ...reported, files: await broughtHere(host, { runId, files: reported.files }) };
+  });
   if (options.json === true)
     openRecords(shell.stdout).write({ type: 'reported', run_id: id, files, ...lossFields(lost) });
   else if (files.length === 0) shell.stderr.write('the job asks for no report; its key is "report"\n');
   else shell.stdout.write(`${files.join('\n')}\n`);
   if (options.json !== true && lost !== null) shell.stderr.write(`${lossWords(lost)}\n`);
   return EXIT.ok;
+}
+
+/** Where they can be opened: copies of what lives elsewhere. */
+async function broughtHere(
+  { results }: RunDesk,
+  { runId, files }: { readonly runId: RunId; readonly files: readonly string[] },
+): Promise<readonly string[]> {
+  const location = results.location(runId);
+  if (location === results.folder(runId)) return files;
+  const names = new Set(files.map((file) => file.slice(location.length + 1)));
+  return (await results.fetch(runId, (name) => names.has(name))).files;
 }

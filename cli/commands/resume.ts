@@ -99,7 +99,7 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
   const keptIssues = plan.issues ?? [];
   const compile = async (readStageRows: ReadStageRows): Promise<Plan | null> =>
     file === undefined ? null : await planOfFile(shell, { file, options, readStageRows, keptIssues });
-  const rows = stageRows({ plan, results: host.resultsLocation(runId) });
+  const rows = await orClose({ host, view }, stageRows({ plan, results: host.results, runId }));
   const job =
     file === undefined
       ? null
@@ -120,7 +120,7 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
     name: plan.name,
     planHash: present.hash,
     itemCount: present.items.length,
-    results: host.resultsLocation(runId),
+    results: host.results.location(runId),
   });
   if (settings !== null) {
     const event = { type: 'settingsChanged', requestId: `${requestId}-set`, by, settings } as const;

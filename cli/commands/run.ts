@@ -131,7 +131,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   const planned = named === null ? null : await planOfRun(host, runId);
   let present = planned;
   if (planned !== null && planned.hash !== plan.hash) {
-    const rows = stageRows({ plan: planned, results: host.resultsLocation(runId) });
+    const rows = await orClose({ host, view }, stageRows({ plan: planned, results: host.results, runId }));
     const job = planned.items.some(isAwaiting)
       ? subsetOf(await orClose({ host, view }, requireStaged(shell, request, rows)), subset)
       : plan;
@@ -216,7 +216,7 @@ async function start({ host, view, runId, plan, secrets }: Start): Promise<void>
     name,
     planHash: hash,
     itemCount: items.length,
-    results: host.resultsLocation(runId),
+    results: host.results.location(runId),
   });
   if (plan.schedule !== undefined)
     view.notice(

@@ -6,8 +6,8 @@ import { Command } from 'commander';
 import type { RunRow } from '../../core/machine/projection.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { readDeliveries } from '../deliveries.ts';
-import { readEvidence } from '../item-evidence.ts';
+import { readDeliveries } from '../results/deliveries.ts';
+import { readEvidence } from '../results/item-evidence.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Reader } from '../../host/host-port.ts';
 import { openRuns } from '../../host/open-deployment.ts';
@@ -107,9 +107,9 @@ async function showRun(
   const items = await reader.runItems(runId);
   const plan = await reader.plan(runId);
   const events = await reader.runEvents(runId);
-  const results = reader.resultsLocation(runId);
-  const deliveries = readDeliveries(plan, results);
-  const evidence = readEvidence(items, results);
+  const { results } = reader;
+  const deliveries = await readDeliveries(plan, { results, runId });
+  const evidence = await readEvidence(items, results);
   if (json) {
     const tags = new Map(plan?.items.map((item) => [item.key, item.tags]));
     const records = openRecords(stdout);
@@ -121,7 +121,8 @@ async function showRun(
     return;
   }
   const next = nextCommand(row, plan, { env });
-  stdout.write(runSummary({ row, items, plan, results, deliveries, evidence, next }));
+  const told = { row, items, plan, results: results.location(runId), deliveries, evidence, next };
+  stdout.write(runSummary(told));
   for (const line of runEventLines(events)) stdout.write(`${line}\n`);
 }
 

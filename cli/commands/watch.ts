@@ -4,8 +4,8 @@
  */
 import { Command } from 'commander';
 import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
-import { readDeliveries } from '../deliveries.ts';
-import { readEvidence } from '../item-evidence.ts';
+import { readDeliveries } from '../results/deliveries.ts';
+import { readEvidence } from '../results/item-evidence.ts';
 import { EXIT, exitCodeOfRun, type ExitCode } from '../../host/exit-code.ts';
 import { noSuchRun } from '../../host/open-deployment.ts';
 import { hostOfServer, openRun } from '../open-run.ts';
@@ -60,11 +60,13 @@ async function watch(shell: Shell, id: string, options: WatchOptions): Promise<E
     view.close();
     if (signal.aborted) return EXIT.interrupted;
     const plan = await reader.plan(runId);
-    const results = reader.resultsLocation(runId);
+    const { results } = reader;
     const items = await reader.runItems(runId);
-    const [deliveries, next] = [readDeliveries(plan, results), nextCommand(row, plan, shell)];
-    const evidence = readEvidence(items, results);
-    if (!json) shell.stdout.write(runSummary({ row, items, plan, results, deliveries, evidence, next }));
+    const deliveries = await readDeliveries(plan, { results, runId });
+    const evidence = await readEvidence(items, results);
+    const next = nextCommand(row, plan, shell);
+    const told = { row, items, plan, results: results.location(runId), deliveries, evidence, next };
+    if (!json) shell.stdout.write(runSummary(told));
     return exitCodeOfRun(row, plan);
   } finally {
     interrupt.release();

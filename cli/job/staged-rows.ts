@@ -16,6 +16,7 @@ import { amendPlan } from '../../dsl/plan/amend-plan.ts';
 import type { JobWorld } from '../../dsl/world.ts';
 import { CliError } from '../../host/cli-error.ts';
 import type { Host } from '../../host/host-port.ts';
+import type { LocalResults } from '../../ports/results.ts';
 import { SHA256 } from '../../host/job/job-file.ts';
 
 export type ReadStageRows = NonNullable<JobWorld['readStageRows']>;
@@ -67,7 +68,7 @@ export class StagedRows {
     const ready = readyOf(planned, rows);
     if (ready.length === 0) return;
     const made = await compile(
-      stageRows({ plan: planned, results: host.resultsLocation(runId), also: ready.map(sourceOf) }),
+      await stageRows({ plan: planned, results: host.results, runId, also: ready.map(sourceOf) }),
     );
     const entries = new Set(ready.map(({ entry }) => entry));
     const known = made === null ? [] : made.items.filter(({ entry }) => entries.has(entry));
@@ -126,19 +127,26 @@ export function awaitingWords(plan: Plan, rows: readonly RunItemRow[], resume: s
  * Reads rows of stages from the results of a run: of those whose rows were taken up before, and of those that `also`
  * names; all others are pending, so that a job without a change gives the plan that the run has.
  */
-export function stageRows({
+export async function stageRows({
   plan,
   results,
+  runId,
   also = [],
 }: {
   readonly plan: Plan;
-  readonly results: string;
+  readonly results: LocalResults;
+  readonly runId: RunId;
   readonly also?: readonly string[];
-}): ReadStageRows {
+}): Promise<ReadStageRows> {
+  const isRead = (entry: string): boolean => also.includes(entry) || wasTakenUp(plan, entry);
+  // A job reads its rows while it is compiled, and nothing there waits.
+  const folders = knownItems(plan).flatMap(({ key, entry }) => (isRead(entry) ? [`${key}/files/`] : []));
+  if (folders.length > 0)
+    await results.fetch(runId, (name) => folders.some((folder) => name.startsWith(folder)));
   return (entry, file) => {
-    if (!also.includes(entry) && !wasTakenUp(plan, entry)) return 'pending';
+    if (!isRead(entry)) return 'pending';
     const texts = itemsOf(plan, entry).flatMap(
-      ({ key }) => textOf(path.join(results, key, 'files'), file) ?? [],
+      ({ key }) => textOf(path.join(results.folder(runId), key, 'files'), file) ?? [],
     );
     return texts.length === 0 ? { problem: 'missing' } : { chunks: texts };
   };

@@ -4,7 +4,7 @@
  */
 import type { Plan } from '../../core/plan/plan.ts';
 import type { RunItemRow } from '../../core/machine/projection.ts';
-import type { Delivery } from '../deliveries.ts';
+import type { Delivery } from '../results/deliveries.ts';
 
 export type ExportRow = Readonly<Record<string, string | number | null>>;
 

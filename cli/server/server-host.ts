@@ -39,7 +39,7 @@ export function openServerHost({ url, key, resultsDir, onNotice }: ServerHostOpt
     isolation: 'as the service says',
     warnings: [],
     goesOn: () => true,
-    resultsLocation: (id) => results.location(id),
+    results,
     startRun: async (id, plan, secrets = {}) => {
       const body = { plan: plan as never, secrets };
       await told(client.submitRun({ body }, { idempotencyKey: id }));
@@ -76,7 +76,7 @@ type ServerReader = Omit<
   | 'isolation'
   | 'warnings'
   | 'goesOn'
-  | 'resultsLocation'
+  | 'results'
   | 'startRun'
   | 'tellRun'
   | 'waitForRun'

@@ -2,14 +2,14 @@
  * Everything that is known of one conversation of a run, read for somebody who asks what came of it.
  * Owns the reading and its bounds; must not word or lay out anything.
  */
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import path from 'node:path';
-import type { ConversationId } from '../../core/ids.ts';
+import type { ConversationId, RunId } from '../../core/ids.ts';
 import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { Reader } from '../../host/host-port.ts';
-import { readDeliveries, type Delivery } from '../deliveries.ts';
-import { readEvidence, readFindingsIn, type ItemEvidence } from '../item-evidence.ts';
+import type { Results } from '../../ports/results.ts';
+import { readDeliveries, type Delivery } from '../results/deliveries.ts';
+import { readEvidence, readFindings, type ItemEvidence } from '../results/item-evidence.ts';
+import { readOrNull } from '../results/read-results.ts';
 import { agentWords } from '../print/event-line.ts';
 
 export interface StoryFile {
@@ -39,7 +39,7 @@ export interface ItemStory {
   readonly files: readonly StoryFile[];
   /** There are more than `files` names. */
   readonly hasMoreFiles: boolean;
-  /** Folder of its results. */
+  /** Where its results are. */
   readonly folder: string;
 }
 
@@ -59,25 +59,24 @@ export interface StoryAsked {
 }
 
 export async function readStory({ reader, run, row, plan }: StoryAsked): Promise<ItemStory> {
-  const results = reader.resultsLocation(run.runId);
-  const folder = path.join(results, row.key);
-  const [evidence = { key: row.key, check: [], findings: readFindingsIn(folder) }] = readEvidence(
-    [row],
-    results,
-  );
+  const { results } = reader;
+  const item = { runId: run.runId, key: row.key };
+  const folder = `${results.location(run.runId)}/${row.key}`;
+  const [found] = await readEvidence([row], results);
+  const evidence = found ?? { key: row.key, check: [], findings: await readFindings(results, item) };
   const planned = plan?.items.find(({ key }) => key === row.key) ?? null;
   const ownPlan = plan === null || planned === null ? null : { ...plan, items: [planned] };
-  const { files, hasMore } = filesBelow(folder);
+  const listed = [...(await results.files(item, FILES_MAX + 1))].sort(byDepthAndName);
   return {
     run,
     row,
     planned,
     answer: row.conversationId === null ? null : await lastAnswer(reader, row.conversationId),
     evidence,
-    delivery: readDeliveries(ownPlan, results)[0] ?? null,
-    diff: readDiff(folder, evidence),
-    files,
-    hasMoreFiles: hasMore,
+    delivery: (await readDeliveries(ownPlan, { results, runId: run.runId }))[0] ?? null,
+    diff: await readDiff({ results, item, folder, evidence, listed }),
+    files: listed.slice(0, FILES_MAX),
+    hasMoreFiles: listed.length > FILES_MAX,
     folder,
   };
 }
@@ -96,49 +95,26 @@ async function lastAnswer(reader: Reader, id: ConversationId): Promise<string | 
   }
 }
 
+interface DiffAsked {
+  readonly results: Results;
+  readonly item: { readonly runId: RunId; readonly key: string };
+  readonly folder: string;
+  readonly evidence: ItemEvidence;
+  readonly listed: readonly StoryFile[];
+}
+
 /** A patch that lies beside a finding of a secret is of an earlier attempt, and not its work. */
-function readDiff(folder: string, { findings }: ItemEvidence): StoryDiff | null {
-  if (findings.some(({ code, result }) => code === 'secret' && result === PATCH)) return null;
-  const file = path.join(folder, PATCH);
-  try {
-    const opened = openSync(file, 'r');
-    try {
-      const buffer = Buffer.alloc(Math.min(statSync(file).size, DIFF_BYTES_MAX));
-      const read = readSync(opened, buffer, 0, buffer.length, 0);
-      return { file, bytes: statSync(file).size, text: buffer.toString('utf8', 0, read) };
-    } finally {
-      closeSync(opened);
-    }
-  } catch {
-    return null;
-  }
+async function readDiff({ results, item, folder, evidence, listed }: DiffAsked): Promise<StoryDiff | null> {
+  if (evidence.findings.some(({ code, result }) => code === 'secret' && result === PATCH)) return null;
+  const text = await readOrNull(results, { ...item, name: PATCH }, DIFF_BYTES_MAX);
+  if (text === null) return null;
+  const bytes = listed.find(({ name }) => name === PATCH)?.bytes ?? text.byteLength;
+  return { file: `${folder}/${PATCH}`, bytes, text: new TextDecoder().decode(text) };
 }
 
-/** In the order of their names; links are not followed, because an agent may have made them. */
-function filesBelow(folder: string): { readonly files: readonly StoryFile[]; readonly hasMore: boolean } {
-  const files: StoryFile[] = [];
-  const left = [''];
-  for (let below = left.shift(); below !== undefined; below = left.shift()) {
-    for (const entry of entriesOf(path.join(folder, below))) {
-      const name = path.posix.join(below, entry.name);
-      if (entry.isDirectory()) left.push(name);
-      else if (entry.isFile()) {
-        if (files.length === FILES_MAX) return { files, hasMore: true };
-        files.push({ name, bytes: sizeOf(path.join(folder, name)) });
-      }
-    }
-  }
-  return { files, hasMore: false };
-}
-
-function entriesOf(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    return [];
-  }
-}
-
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+/** What lies at the top first: those are the results, and below are the files that were collected. */
+function byDepthAndName(a: StoryFile, b: StoryFile): number {
+  const deeper = a.name.split('/').length - b.name.split('/').length;
+  if (deeper !== 0) return deeper;
+  return a.name < b.name ? -1 : 1;
 }

@@ -6,6 +6,7 @@ import type { ResourceClass } from '../../core/machine/resource.ts';
 import type { GivenHostApi } from '../../clients/code-hosts/api/api-of-host.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { SandboxLimits } from '../../ports/sandbox-runtime.ts';
+import type { S3Settings } from '../../store/blobs/s3-settings.ts';
 import type { PostgresServer } from '../../store/sql/postgres-pool.ts';
 import type { TemporalTls } from '../../temporal/server-address.ts';
 import type { MetricsAddress } from '../../telemetry/metrics-endpoint.ts';
@@ -86,7 +87,7 @@ export interface EngineConfig {
   readonly otlpEndpoint: string | null;
 }
 
-/** Where records live; files are in `dataDir` either way. */
+/** Where records live. */
 export type StoreConfig =
   { readonly kind: 'sqlite' } | { readonly kind: 'postgres'; readonly server: PostgresServer };
 
@@ -125,9 +126,11 @@ export interface DeploymentConfig {
   readonly deployment: Deployment;
   readonly engine: EngineConfig;
   readonly store: StoreConfig;
-  /** Absolute; holds the store of SQLite, workspaces, blobs and keys. */
+  /** Where archives and results live; null: in `dataDir` and `resultsDir`. */
+  readonly bucket: S3Settings | null;
+  /** Absolute; holds the store of SQLite, workspaces, keys, and archives where there is no bucket. */
   readonly dataDir: string;
-  /** Absolute; one folder per run. */
+  /** Absolute; one folder per run. With a bucket it is where copies go that somebody asks for. */
   readonly resultsDir: string;
   /** Absolute; what relative paths in the file were relative to. */
   readonly baseDir: string;

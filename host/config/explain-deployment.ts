@@ -22,6 +22,7 @@ export interface ExplainedValue {
 const OPEN_BLOCKS = [
   'store.url',
   'store.tls',
+  'store.blobs',
   'engine.tls',
   'engine.api_key',
   'code_hosts',

@@ -7,6 +7,7 @@ import { SECOND_MS } from '../../core/time.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { toValue } from '../../dsl/read/tree.ts';
 import { readAgentBlock } from './blocks/agent-block.ts';
+import { readBlobsBlock } from './blocks/blobs-block.ts';
 import { clearValueProblems } from './clear-values.ts';
 import { readCodeHosts } from './blocks/code-hosts.ts';
 import type { ConfigParts } from './config-parts.ts';
@@ -85,6 +86,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     pool: numberOf(values, 'store.pool'),
     statementTimeoutMs: numberOf(values, 'store.statement_timeout') * SECOND_MS,
   });
+  const blobs = readBlobsBlock(parts);
   const proxyConfigRaw = read.document.proxy_config;
   const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
@@ -93,7 +95,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     ...codeHosts.problems,
     ...gatewayExport.problems,
     ...engine.problems,
-    ...store.problems,
+    ...[...store.problems, ...blobs.problems],
     ...proxy.problems,
   );
   const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
@@ -107,6 +109,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     deployment: deploymentOf(values, { forwardsHeaders: proxy.forwardsHeaders, egressAllow, agent }),
     engine: engineOf(values, engine),
     store: store.store,
+    bucket: blobs.bucket,
     dataDir: directoryOf(values, 'store.path', folders),
     resultsDir: directoryOf(values, 'results.path', folders),
     baseDir: parts.baseDir,

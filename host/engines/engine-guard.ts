@@ -23,6 +23,27 @@ export async function requireOwnInstallation(
   await installation.claim({ sealKeyId: sealKey.id, dataDir: ownDir });
 }
 
+/**
+ * The same for an engine that has its database alone. Where archives and results are in a bucket, a data directory holds
+ * nothing but sandboxes: without one that lives, another directory takes its place (D34).
+ * @throws ParleyError engine_misconfigured
+ */
+export async function takeInstallation(
+  config: Pick<DeploymentConfig, 'store' | 'dataDir' | 'runtimeKind' | 'bucket'>,
+  { installation, search }: Pick<Store, 'installation' | 'search'>,
+  sealKey: SealKey,
+): Promise<void> {
+  try {
+    await requireOwnInstallation(config, { installation }, sealKey);
+  } catch (error) {
+    const isElsewhere = error instanceof ParleyError && 'data_directory' in error.details;
+    if (!isElsewhere || config.bucket === null) throw error;
+    const { embedded, elsewhere } = await search.liveSandboxes();
+    if (embedded !== null || elsewhere !== null) throw error;
+    await installation.move(config.dataDir);
+  }
+}
+
 /** Conversations live in sandboxes, so these speak for both. @throws ParleyError engine_misconfigured */
 export async function requireOwnSandboxes(
   { search }: Pick<Store, 'search'>,

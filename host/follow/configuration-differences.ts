@@ -37,6 +37,7 @@ function blocksOf(config: DeploymentConfig): Readonly<Record<string, string>> {
     'engine.tls': [engine.temporal.tls, engine.temporal.apiKey],
     'store.url': server?.address,
     'store.tls': server?.tls,
+    'store.blobs': config.bucket,
     'runtime.egress': [config.egressAllow, config.egressCa],
     code_hosts: [config.codeHosts, config.codeHostTokens],
     proxy_config: config.proxyConfigRaw,

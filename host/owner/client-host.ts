@@ -9,6 +9,7 @@ import { loadSealKey } from '../../store/access/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { readConfigurationNote } from '../follow/configuration-note.ts';
 import { configurationOwner } from '../follow/configuration-owner.ts';
+import { deployedFiles } from '../deployed-files.ts';
 import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import { openDeployedStore } from '../follow/config-store.ts';
@@ -55,7 +56,12 @@ export async function openClientHost(
   const onNotice = (text: string): void => warn(text);
   const parts = { config, store, sealKey, env, closers, onFailure, onNotice };
   const requests = await openRequests(parts, note);
-  const { world, agent } = wireWorld({ config, places, store, sealKey, notifier: requests, env, warn });
+  const files = deployedFiles(config);
+  closers.add(() => files.close());
+  const { world, agent } = wireWorld({
+    ...{ config, places, store, files, sealKey, env, warn },
+    notifier: requests,
+  });
   closers.add(() => agent.close());
   const who = locked === null ? 'workers carry this out' : OWNER_CARRIES_OUT;
   warn(`${who}, on Temporal at ${note.address}`);
@@ -71,7 +77,7 @@ export async function openClientHost(
     configurationOwner: configurationOwner(() => readConfigurationNote(places)),
   });
   return hostOf({
-    ...{ config, store, world, facts, requests, isReady, watch, life, closers, served },
+    ...{ config, store, files, world, facts, requests, isReady, watch, life, closers, served },
     warnings: [],
   });
 }

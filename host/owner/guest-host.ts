@@ -9,6 +9,7 @@ import type { Reported } from '../../activities/report-run.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { deployedFiles } from '../deployed-files.ts';
 import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import { readDeployedStore } from '../follow/config-store.ts';
@@ -57,12 +58,15 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
   options.onNotice(`process ${pid} owns the data directory and carries this out; it is watched from here`);
   const guest = new Guest(config, opening, link);
   closers.add(() => guest.close());
+  // Folders are the owner's; copies out of a bucket go where this process keeps its own.
+  const files = deployedFiles(config.bucket === null ? { ...config, resultsDir } : config);
+  closers.add(() => files.close());
   const watch = createRunWatch(store.records);
   const looking = setInterval(() => watch.poke(), POLL_EVERY_MS);
   closers.add(() => clearInterval(looking));
   const life = hostLife();
   return {
-    ...readerOf(store, { ...config, resultsDir }),
+    ...readerOf(store, config, files),
     engine: { kind: 'embedded' },
     application: null,
     ended: life.ended,

@@ -8,6 +8,7 @@ import { lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
 import type { Store } from '../../store/open-store.ts';
 import { loadSealKey, type SealKey } from '../../store/access/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { deployedFiles } from '../deployed-files.ts';
 import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import { openEngineStore } from '../follow/config-store.ts';
@@ -17,7 +18,7 @@ import { isService, openFollowedFile } from '../follow/followed-file.ts';
 import type { EngineParts, HostEngine } from '../engines/host-engine.ts';
 import { hostLife, type HostLife } from '../host-life.ts';
 import { hostOf } from '../host-of.ts';
-import { requireOwnInstallation, requireOwnSandboxes } from '../engines/engine-guard.ts';
+import { requireOwnInstallation, requireOwnSandboxes, takeInstallation } from '../engines/engine-guard.ts';
 import { lateWarmMeter } from '../sandboxes/measured-warm-pool.ts';
 import { ownerDesk } from './owner-desk.ts';
 import { placesOf, type Places } from '../sandboxes/places.ts';
@@ -43,6 +44,10 @@ export async function openOwnerHost(
   closers: Closers,
 ): Promise<Host> {
   await requireRuntimeClient(config);
+  const files = deployedFiles(config);
+  closers.add(() => files.close());
+  // What an agent made must have a place before anybody works.
+  await files.check();
   const places = placesOf(config.dataDir);
   const { env } = process;
   const life = hostLife();
@@ -57,7 +62,7 @@ export async function openOwnerHost(
   const late: { engine: HostEngine | null } = { engine: null };
   const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
   const warmMeter = lateWarmMeter();
-  const wired = wireWorld({ config, places, store, sealKey, notifier, warmMeter, env, warn });
+  const wired = wireWorld({ config, places, store, files, sealKey, notifier, warmMeter, env, warn });
   closers.add(() => wired.agent.close());
   const { world, codeHosts } = wired;
   const watch = createRunWatch(troubledRows(store));
@@ -95,7 +100,7 @@ export async function openOwnerHost(
     socketPath: places.apiSocket,
   });
   const host = hostOf({
-    ...{ config, store, world, facts, requests, isReady },
+    ...{ config, store, files, world, facts, requests, isReady },
     ...{ watch, life, warnings, closers, served },
   });
   const desk = ownerDesk(host, { requests, resultsDir: config.resultsDir });
@@ -131,7 +136,8 @@ async function openOwnStore(
     onOlder: () => warn(OLDER_DATABASE),
   });
   closers.add(() => owned.close());
-  await requireOwnInstallation(config, owned.store, sealKey);
+  const claim = isAlone ? takeInstallation : requireOwnInstallation;
+  await claim(config, owned.store, sealKey);
   await requireOwnSandboxes(owned.store, engine.kind);
   return { store: owned.store, sealKey };
 }

@@ -10,8 +10,8 @@ import { systemClock } from '../../engine/system-clock.ts';
 import type { SealKey } from '../../store/access/seal-key.ts';
 import { createKeyMinter } from '../../store/spend/key-minter.ts';
 import type { Store } from '../../store/open-store.ts';
-import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { deployedFiles, type DeployedFiles } from '../deployed-files.ts';
 import type { Reader } from '../host-port.ts';
 import { placesOf } from '../sandboxes/places.ts';
 import { readDeployedStore } from '../follow/config-store.ts';
@@ -21,12 +21,20 @@ import { troubledRows } from '../troubled-rows.ts';
 export async function openReader(config: DeploymentConfig): Promise<Reader | null> {
   const store = await readDeployedStore(config);
   if (store === null) return null;
-  return { ...readerOf(store, config), close: () => store.close() };
+  const files = deployedFiles(config);
+  const close = async (): Promise<void> => {
+    await files.close();
+    await store.close();
+  };
+  return { ...readerOf(store, config, files), close };
 }
 
-export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, 'close'> {
+export function readerOf(
+  store: Store,
+  config: DeploymentConfig,
+  { results }: Pick<DeployedFiles, 'results'>,
+): Omit<Reader, 'close'> {
   const { records, plans, events, lifecycle, activity } = store;
-  const results = createResultsDirectory(config.resultsDir, placesOf(config.dataDir).resultsNotes);
   const rows = troubledRows(store);
   return {
     run: (id) => rows.run(id),
@@ -45,10 +53,10 @@ export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, '
     lifecycleEvents: (id) => lifecycle.lifecycleEvents(id),
     runEvents: (id) => lifecycle.runEvents(id),
     lastActivityAt: (id) => activity.lastActivityAt(id),
-    resultsLocation: (id) => results.location(id),
+    results,
     draw: async (id, form) => {
       const { drawReport } = await import('../../activities/draw-report.ts');
-      const sealKey = await sealKeyToRead(config);
+      const sealKey = await sealKeyToRead(config, 'draw a report');
       const { spend } = store;
       const ports = {
         records,
@@ -68,11 +76,11 @@ export function readerOf(store: Store, config: DeploymentConfig): Omit<Reader, '
  * Whoever only reads makes no key: a store of which it is missing belongs to another machine.
  * @throws ParleyError config_invalid
  */
-async function sealKeyToRead({ dataDir }: DeploymentConfig): Promise<SealKey> {
+export async function sealKeyToRead({ dataDir }: DeploymentConfig, doing: string): Promise<SealKey> {
   const { loadSealKey } = await import('../../store/access/seal-key.ts');
   const [env, file] = [process.env['PARLEY_SEAL_KEY'], placesOf(dataDir).sealKeyFile];
   if ((env === undefined || env === '') && !existsSync(file))
-    throw new ParleyError('config_invalid', `Cannot draw a report: there is no seal key in "${file}"`, {
+    throw new ParleyError('config_invalid', `Cannot ${doing}: there is no seal key in "${file}"`, {
       remedy: 'give it as PARLEY_SEAL_KEY: without it nobody knows which values of secrets to hide',
     });
   return loadSealKey({ env, path: file });

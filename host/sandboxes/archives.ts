@@ -1,20 +1,18 @@
 /**
- * The archives of a data directory, for operators (D12): listed, checked, and unpacked into an empty folder.
+ * The archives of a deployment, for operators (D12): listed, checked, and unpacked into an empty folder.
  * Owns reading the store beside a running engine and the check of checksum and content; no user's key reaches here.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract, list } from 'tar';
 import { ParleyError } from '../../core/parley-error.ts';
-import { sandboxId, type SandboxId } from '../../core/ids.ts';
+import type { SandboxId } from '../../core/ids.ts';
 import type { ArchiveRecord } from '../../ports/record-store.ts';
-import { createBlobDirectory } from '../../store/blobs/blob-directory.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import { deployedFiles } from '../deployed-files.ts';
 import { readDeployedStore } from '../follow/config-store.ts';
-import { placesOf } from './places.ts';
 
 export type ArchiveCheck =
   | { readonly kind: 'whole'; readonly members: number }
@@ -36,42 +34,35 @@ export interface Archives {
 
 /** Null when nothing was ever stored. @throws ParleyError store_unavailable */
 export async function openArchives(config: DeploymentConfig): Promise<Archives | null> {
-  const { blobs: root } = placesOf(config.dataDir);
   const store = await readDeployedStore(config);
   if (store === null) return null;
-  const blobs = createBlobDirectory(root);
-  const bytesOf = (entry: ArchiveRecord) => blobs.get(entry.blobKey);
+  const files = deployedFiles(config);
+  const bytesOf = (entry: ArchiveRecord) => files.blobs.get(entry.blobKey);
   return {
     async entries(only) {
-      const ids = only === null ? await archivedIds(root) : [only];
-      const found = await Promise.all(
-        ids.map(async (id) =>
-          (await store.archives.archives(id)).map((archive) => ({ sandboxId: id, ...archive })),
-        ),
-      );
-      return found.flat();
+      if (only === null) return await store.archives.allArchives();
+      return (await store.archives.archives(only)).map((one) => ({ sandboxId: only, ...one }));
     },
     check: (entry) => check(entry, () => bytesOf(entry)),
     restore: async (entry, directory) => await unpack(entry, { content: await bytesOf(entry), directory }),
-    close: () => store.close(),
+    async close() {
+      await files.close();
+      await store.close();
+    },
   };
-}
-
-/** By their blobs, for a sandbox that no record knew has an archive too. */
-async function archivedIds(root: string): Promise<readonly SandboxId[]> {
-  const names = await readdir(join(root, 'archives')).catch(() => []);
-  return names.sort().map((name) => sandboxId(name));
 }
 
 type Content = AsyncIterable<Uint8Array> | null;
 
 /** The checksum first: a changed byte would otherwise be told as whatever it broke. */
 async function check(entry: ArchiveRecord, open: () => Promise<Content>): Promise<ArchiveCheck> {
-  const [first, second] = [await open(), await open()];
-  if (first === null || second === null) return { kind: 'missing' };
+  const first = await open();
+  if (first === null) return { kind: 'missing' };
   const hash = createHash('sha256');
   for await (const chunk of first) hash.update(chunk);
   if (hash.digest('hex') !== entry.sha256) return { kind: 'changed' };
+  const second = await open();
+  if (second === null) return { kind: 'missing' };
   let members = 0;
   try {
     await pipeline(Readable.from(second), list({ strict: true, onReadEntry: () => (members += 1) }));

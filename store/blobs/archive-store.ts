@@ -1,9 +1,12 @@
 /**
  * Which archives of a workspace are durable (D12).
- * Owns one record per sandbox and generation; the bytes are in the blob directory.
+ * Owns one record per sandbox and generation; the bytes are in the blob store.
  */
-import type { ArchiveStore } from '../../ports/record-store.ts';
+import type { Selectable } from 'kysely';
+import { sandboxId } from '../../core/ids.ts';
+import type { ArchiveRecord, ArchiveStore } from '../../ports/record-store.ts';
 import { safeInteger } from '../sql/column-value.ts';
+import type { Tables } from '../schema/tables.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 
 export function archiveStore(connection: StoreConnection): ArchiveStore {
@@ -30,13 +33,23 @@ export function archiveStore(connection: StoreConnection): ArchiveStore {
           .orderBy('generation')
           .execute(),
       );
-      return rows.map((row) => ({
-        generation: safeInteger(row.generation),
-        blobKey: row.blob_key,
-        sha256: row.sha256,
-        bytes: safeInteger(row.bytes),
-        at: safeInteger(row.at),
-      }));
+      return rows.map(recordOf);
     },
+    async allArchives() {
+      const rows = await connection.read('list the archives', (db) =>
+        db.selectFrom('archive').selectAll().orderBy('sandbox_id').orderBy('generation').execute(),
+      );
+      return rows.map((row) => ({ sandboxId: sandboxId(row.sandbox_id), ...recordOf(row) }));
+    },
+  };
+}
+
+function recordOf(row: Selectable<Tables['archive']>): Omit<ArchiveRecord, 'sandboxId'> {
+  return {
+    generation: safeInteger(row.generation),
+    blobKey: row.blob_key,
+    sha256: row.sha256,
+    bytes: safeInteger(row.bytes),
+    at: safeInteger(row.at),
   };
 }

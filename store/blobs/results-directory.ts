@@ -3,11 +3,11 @@
  * Owns the layout, safe names, and where a run began to keep its results; a file is replaced whole or not at all.
  */
 import { readFileSync, type Dirent } from 'node:fs';
-import { link, mkdir, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, open, opendir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Results } from '../../ports/results.ts';
+import type { LocalResults, ResultFile, ResultName } from '../../ports/results.ts';
 
 /** Item keys may hold slashes; a part is any name a file system takes, but no way up and no control character. */
 const PART_PATTERN = /^[^/\\\p{Cc}]+$/u;
@@ -16,7 +16,7 @@ const PART_PATTERN = /^[^/\\\p{Cc}]+$/u;
  * `notes` is a folder of the installation that remembers the root of each run, so that its results stay together
  * whoever goes on with it, from whichever folder; null where nobody does.
  */
-export function createResultsDirectory(root: string, notes: string | null = null): Results {
+export function createResultsDirectory(root: string, notes: string | null = null): LocalResults {
   const noted = new Map<RunId, string>();
   const known = (runId: RunId): string | null => {
     const found = noted.get(runId) ?? (notes === null ? null : readNote(join(notes, runId)));
@@ -36,26 +36,48 @@ export function createResultsDirectory(root: string, notes: string | null = null
       await rm(aside, { force: true });
     }
   };
-  const pathOf = (file: Parameters<Results['read']>[0]): string =>
-    join(rootOf(file.runId), ...resultParts(file));
+  const pathOf = (file: ResultName): string => join(rootOf(file.runId), ...resultParts(file));
+  const folder = (runId: RunId): string => join(rootOf(runId), runId);
   return {
     async write(file, content) {
       pathOf(file);
       await note(file.runId);
       await replace(pathOf(file), content);
     },
-    read: async (file) => await readOrNull(pathOf(file)),
-    names: (runId, countMax) => namesBelow(join(rootOf(runId), runId), countMax),
-    location: (runId) => join(rootOf(runId), runId),
+    read: async (file, bytesMax) => await readOrNull(pathOf(file), bytesMax),
+    async files({ runId, key }, countMax) {
+      const below = join(
+        rootOf(runId),
+        runId,
+        ...(key === null ? [] : resultParts({ runId, key, name: '-' }).slice(1, -1)),
+      );
+      return await filesOf(below, await namesBelow(below, countMax));
+    },
+    names: (runId, countMax) => namesBelow(folder(runId), countMax),
+    location: folder,
+    folder,
+    async fetch(runId, isWanted) {
+      const names = (await namesBelow(folder(runId), Infinity)).filter(isWanted);
+      return { files: names.map((name) => join(folder(runId), name)), left: [] };
+    },
   };
 }
 
 /** Run, key and name, each a name of its own. @throws ParleyError invalid_request for what leads elsewhere */
-export function resultParts({ runId, key, name }: Parameters<Results['read']>[0]): readonly string[] {
+export function resultParts({ runId, key, name }: ResultName): readonly string[] {
   const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];
-  const odd = parts.find((part) => part === '.' || part === '..' || !PART_PATTERN.test(part));
+  const odd = parts.find((part) => !isPlain(part));
   if (odd === undefined) return parts;
   throw new ParleyError('invalid_request', `Cannot keep the result "${name}": "${odd}" is not a plain name`);
+}
+
+/** Whether a path below a run's folder may be one of its results. */
+export function isResultName(name: string): boolean {
+  return name.split('/').every(isPlain);
+}
+
+function isPlain(part: string): boolean {
+  return part !== '.' && part !== '..' && PART_PATTERN.test(part);
 }
 
 function readNote(path: string): string | null {
@@ -89,13 +111,34 @@ async function replace(path: string, content: Uint8Array | AsyncIterable<Uint8Ar
   }
 }
 
-async function readOrNull(path: string): Promise<Uint8Array | null> {
+async function readOrNull(path: string, bytesMax?: number): Promise<Uint8Array | null> {
   try {
-    return await readFile(path);
+    return bytesMax === undefined ? await readFile(path) : await beginningOf(path, bytesMax);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
+}
+
+async function beginningOf(path: string, bytesMax: number): Promise<Uint8Array> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, bytesMax)), { position: 0 });
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** One that is gone meanwhile is none. */
+async function filesOf(root: string, names: readonly string[]): Promise<readonly ResultFile[]> {
+  const files: ResultFile[] = [];
+  for (const name of names) {
+    const found = await lstat(join(root, name)).catch(() => null);
+    if (found !== null) files.push({ name, bytes: found.size });
+  }
+  return files;
 }
 
 /** Folders are read one by one, so that no more names are held than are wanted. What is being written has no name yet. */

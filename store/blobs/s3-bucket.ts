@@ -1,37 +1,28 @@
 /**
  * A bucket of an object store that speaks S3's protocol, below one prefix.
- * Owns the client, whole uploads and what an answer means; must not know what an object is for.
+ * Owns the client, whole uploads, and reads that go on where a connection broke; must not know what an object is for.
  */
-import { createHash, type Hash } from 'node:crypto';
-import { Readable } from 'node:stream';
-import type { ListObjectsV2CommandOutput, S3ClientConfig } from '@aws-sdk/client-s3';
-import { ParleyError } from '../../core/parley-error.ts';
+import type { ListObjectsV2CommandOutput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { BlobStore } from '../../ports/blob-store.ts';
+import { missingPartOf } from '../../core/parley-error.ts';
+import { bodyOf, measured } from './s3-body.ts';
+import { isMissing, s3Error } from './s3-error.ts';
+import type { S3Settings } from './s3-settings.ts';
 
-export interface S3Settings {
-  readonly bucket: string;
-  /** Null: that of the region at AWS. */
-  readonly endpoint: string | null;
-  readonly region: string;
-  /** Of every key, without slashes at its ends; empty for none. */
-  readonly prefix: string;
-  /** The bucket is in the path of an address and not in its host, as most servers beside AWS have it. */
-  readonly isPathStyle: boolean;
-  /** Null leaves it to the bucket. */
-  readonly encryption: 'AES256' | 'aws:kms' | null;
-  /** Key of `aws:kms`; null takes the one of the account. */
-  readonly kmsKeyId: string | null;
-  /** Null looks where the SDK of AWS looks: variables, profile, role of the machine. */
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+export interface S3Object {
+  readonly key: string;
+  readonly bytes: number;
 }
 
 /** Its keys are any text that a key of S3 may be. */
 export interface S3Bucket extends BlobStore {
+  /** @throws ParleyError store_unavailable with what to do, part_missing without the packages of its client */
+  check(): Promise<void>;
   /** Keys that begin so, sorted, without `start`; at most `countMax`. */
-  keysBelow(start: string, countMax: number): Promise<readonly string[]>;
+  objectsBelow(start: string, countMax: number): Promise<readonly S3Object[]>;
   /** For a reader. */
   address(key: string): string;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** What S3 takes at least of every part but the last is 5 MiB; an upload holds two parts at a time. */
@@ -39,28 +30,50 @@ const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
 /** Objects of one answer to a listing; S3 gives no more. */
 const PAGE_SIZE = 1_000;
+/** A server that does not take a connection in this time is away. */
+const CONNECT_MS_MAX = 5_000;
+/** Of silence on a connection: a part of an upload takes less on any line that is worth using. */
+const SILENT_MS_MAX = 120_000;
+/** Connections that break one after another without a byte in between. */
+const READ_TRIES = 3;
+/** Its client says at its first use that versions of next year want a newer Node; docs/dependencies.md says it instead. */
+const QUIET = 'AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED';
 
-/** @throws Error its package is not installed */
-export async function openS3Bucket(settings: S3Settings): Promise<S3Bucket> {
-  const sdk = await loadS3Client();
-  const client = new sdk.S3Client(clientConfig(settings));
+/** The client is loaded and made at the first use: many commands never ask for an object. */
+export function createS3Bucket(settings: S3Settings): S3Bucket {
   const { bucket: Bucket, prefix } = settings;
+  let opening: Promise<OpenedClient> | null = null;
+  const open = (): Promise<OpenedClient> => (opening ??= openClient(settings));
   const keyOf = (key: string): string => (prefix === '' ? key : `${prefix}/${key}`);
   const address = (key: string): string => `s3://${Bucket}/${keyOf(key)}`;
-  const unreachable = (doing: string, key: string) => (cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ParleyError('store_unavailable', `Cannot ${doing} ${address(key)}: ${why}`, { cause });
+  const failed = (doing: string, key: string) => (cause: unknown) => {
+    throw s3Error(`Cannot ${doing} ${address(key)}`, cause, settings);
+  };
+  const read = async (key: string, part: { readonly from: number; readonly etag: string | undefined }) => {
+    const { sdk, client } = await open();
+    const rest = part.from === 0 ? {} : { Range: `bytes=${part.from}-`, IfMatch: part.etag };
+    return await client.send(new sdk.GetObjectCommand({ Bucket, Key: keyOf(key), ...rest }));
+  };
+  const list = async (
+    start: string,
+    page: { readonly from: string | undefined; readonly count: number },
+  ): Promise<ListObjectsV2CommandOutput> => {
+    const { sdk, client } = await open();
+    const more = page.from === undefined ? {} : { ContinuationToken: page.from };
+    const wanted = { Bucket, Prefix: keyOf(start), MaxKeys: page.count, ...more };
+    return await client.send(new sdk.ListObjectsV2Command(wanted)).catch(failed('list', start));
   };
   return {
+    check: async () => void (await list('', { from: undefined, count: 1 })),
     async put(key, content) {
-      const measured = { hash: createHash('sha256'), bytes: 0 };
-      const failed: { cause: unknown } = { cause: null };
+      const { sdk, client } = await open();
+      const written = measured();
       const upload = new sdk.Upload({
         client,
         params: {
           ...{ Bucket, Key: keyOf(key), ChecksumAlgorithm: 'SHA256' },
           ...encryptionOf(settings),
-          Body: bodyOf(content, measured, failed),
+          Body: bodyOf(content, written),
         },
         partSize: PART_BYTES,
         queueSize: PARTS_AT_ONCE,
@@ -68,55 +81,97 @@ export async function openS3Bucket(settings: S3Settings): Promise<S3Bucket> {
         leavePartsOnError: false,
       });
       await upload.done().catch((cause: unknown) => {
-        if (failed.cause !== null) throw failed.cause;
-        unreachable('write', key)(cause);
+        if (written.failed !== null) throw written.failed;
+        failed('write', key)(cause);
       });
-      return { bytes: measured.bytes, sha256: measured.hash.digest('hex') };
+      return { bytes: written.bytes, sha256: written.hash.digest('hex') };
     },
     async get(key) {
-      const request = new sdk.GetObjectCommand({ Bucket, Key: keyOf(key) });
-      const found = await client.send(request).catch(nullWhenMissing).catch(unreachable('read', key));
-      return (found?.Body as AsyncIterable<Uint8Array> | undefined) ?? null;
+      const found = await read(key, { from: 0, etag: undefined })
+        .catch(nullWhenMissing)
+        .catch(failed('read', key));
+      if (found?.Body === undefined) return null;
+      const again = (from: number) => read(key, { from, etag: found.ETag });
+      return wholeBody(found, { again, failed: failed('read', key) });
     },
     async remove(key) {
+      const { sdk, client } = await open();
       const request = new sdk.DeleteObjectCommand({ Bucket, Key: keyOf(key) });
-      await client.send(request).catch(nullWhenMissing).catch(unreachable('remove', key));
+      await client.send(request).catch(nullWhenMissing).catch(failed('remove', key));
     },
-    keysBelow: async (start, countMax) => {
-      const list = async (from: string | undefined, count: number): Promise<ListObjectsV2CommandOutput> => {
-        const Prefix = keyOf(start);
-        const more = from === undefined ? {} : { ContinuationToken: from };
-        const request = new sdk.ListObjectsV2Command({ Bucket, Prefix, MaxKeys: count, ...more });
-        return await client.send(request).catch(unreachable('list', start));
-      };
-      return (await allKeys(list, countMax)).map((key) => key.slice(keyOf(start).length)).sort();
+    objectsBelow: async (start, countMax) => {
+      const objects = await allObjects((from, count) => list(start, { from, count }), countMax);
+      const cut = keyOf(start).length;
+      return objects.map(({ key, bytes }) => ({ key: key.slice(cut), bytes })).sort(byKey);
     },
     address,
-    close: () => client.destroy(),
+    close: async () => (await opening?.catch(() => null))?.client.destroy(),
   };
 }
 
-/** Answer by answer, until there are no more or enough of them. */
-async function allKeys(
-  list: (from: string | undefined, count: number) => Promise<ListObjectsV2CommandOutput>,
-  countMax: number,
-): Promise<readonly string[]> {
-  const keys: string[] = [];
-  let from: string | undefined;
-  do {
-    const page = await list(from, Math.min(PAGE_SIZE, countMax - keys.length));
-    for (const { Key } of page.Contents ?? []) if (Key !== undefined && !Key.endsWith('/')) keys.push(Key);
-    from = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-  } while (from !== undefined && keys.length < countMax);
-  return keys;
+type GetAnswer = Awaited<ReturnType<S3Client['send']>> & { readonly Body?: unknown };
+
+/** An object is read on where its connection broke, as long as it is the same object. */
+async function* wholeBody(
+  first: object,
+  { again, failed }: { again(from: number): Promise<object>; failed(cause: unknown): never },
+): AsyncGenerator<Uint8Array> {
+  let [answer, from] = [first as GetAnswer, 0];
+  for (let tries = 1; ; tries += 1) {
+    try {
+      for await (const chunk of answer.Body as AsyncIterable<Uint8Array>) {
+        from += chunk.byteLength;
+        tries = 1;
+        yield chunk;
+      }
+      return;
+    } catch (cause) {
+      if (tries >= READ_TRIES) failed(cause);
+      answer = (await again(from).catch(failed)) as GetAnswer;
+    }
+  }
 }
 
-/** Loaded where a bucket is opened, so that who has none never loads it. */
+/** Answer by answer, until there are no more or enough of them. */
+async function allObjects(
+  list: (from: string | undefined, count: number) => Promise<ListObjectsV2CommandOutput>,
+  countMax: number,
+): Promise<readonly S3Object[]> {
+  const objects: S3Object[] = [];
+  let from: string | undefined;
+  do {
+    const page = await list(from, Math.min(PAGE_SIZE, countMax - objects.length));
+    for (const { Key, Size } of page.Contents ?? [])
+      if (Key !== undefined && !Key.endsWith('/')) objects.push({ key: Key, bytes: Size ?? 0 });
+    from = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+  } while (from !== undefined && objects.length < countMax);
+  return objects;
+}
+
+const byKey = (a: S3Object, b: S3Object): number => (a.key < b.key ? -1 : 1);
+
+async function openClient(settings: S3Settings) {
+  const sdk = await loadS3Client();
+  const before = process.env[QUIET];
+  process.env[QUIET] = 'true';
+  try {
+    return { sdk, client: new sdk.S3Client(clientConfig(settings)) };
+  } finally {
+    if (before === undefined) delete process.env[QUIET];
+    else process.env[QUIET] = before;
+  }
+}
+
+type OpenedClient = Awaited<ReturnType<typeof openClient>>;
+
+/** Its packages are optional: whoever has no bucket installs none of them. */
 async function loadS3Client() {
   const [client, { Upload }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/lib-storage'),
-  ]);
+  ]).catch((error: unknown) => {
+    throw missingPartOf(error) ?? error;
+  });
   return { ...client, Upload };
 }
 
@@ -127,6 +182,7 @@ function clientConfig({ endpoint, region, isPathStyle, credentials }: S3Settings
     // Servers beside AWS know no checksum that nobody asked them for; ours are asked for.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: CONNECT_MS_MAX, socketTimeout: SILENT_MS_MAX },
     ...(endpoint === null ? {} : { endpoint }),
     ...(credentials === null ? {} : { credentials }),
   };
@@ -140,47 +196,7 @@ function encryptionOf({ encryption, kmsKeyId }: S3Settings) {
   };
 }
 
-/** Counted while it is read; why its source failed is kept, since a client wraps it in words of its own. */
-function bodyOf(
-  content: AsyncIterable<Uint8Array> | Uint8Array,
-  measured: { readonly hash: Hash; bytes: number },
-  failed: { cause: unknown },
-): Uint8Array | Readable {
-  const count = (chunk: Uint8Array): void => {
-    measured.hash.update(chunk);
-    measured.bytes += chunk.byteLength;
-  };
-  if (content instanceof Uint8Array) {
-    count(content);
-    return content;
-  }
-  return Readable.from(counted(content, count, failed), { objectMode: false });
-}
-
-/** Only what its source throws is kept: an upload that is given up ends it with an error of its own. */
-async function* counted(
-  content: AsyncIterable<Uint8Array>,
-  count: (chunk: Uint8Array) => void,
-  failed: { cause: unknown },
-): AsyncGenerator<Uint8Array> {
-  const source = content[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await source.next().catch((error: unknown) => {
-        failed.cause = error;
-        throw error;
-      });
-      if (next.done === true) return;
-      count(next.value);
-      yield next.value;
-    }
-  } finally {
-    await source.return?.();
-  }
-}
-
 function nullWhenMissing(error: unknown): null {
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'NoSuchKey' || name === 'NotFound') return null;
+  if (isMissing(error)) return null;
   throw error;
 }

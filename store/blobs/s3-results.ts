@@ -2,23 +2,57 @@
  * Collected results and reports in a bucket: `results/<run>/<key>/<name>`, for whichever machine asks.
  * Owns their place there; names are held to the rules of a folder, so that a download never leaves its own.
  */
-import { buffer } from 'node:stream/consumers';
-import type { Results } from '../../ports/results.ts';
-import { resultParts } from './results-directory.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { ResultName, Results } from '../../ports/results.ts';
+import { isResultName, resultParts } from './results-directory.ts';
 import type { S3Bucket } from './s3-bucket.ts';
+
+/** Longest name of a file or folder that common file systems take, and longest key of S3 with room for a prefix. */
+const PART_BYTES_MAX = 255;
+const KEY_BYTES_MAX = 800;
 
 /** @throws ParleyError invalid_request for a name that is none in a folder, store_unavailable */
 export function createS3Results(bucket: S3Bucket): Results {
-  const place = (file: Parameters<Results['read']>[0]): string => ['results', ...resultParts(file)].join('/');
+  const place = (file: ResultName): string => ['results', ...resultParts(file)].join('/');
+  const files: Results['files'] = async ({ runId, key }, countMax) => {
+    const start = `results/${key === null ? runId : `${runId}/${key}`}/`;
+    const objects = await bucket.objectsBelow(start, countMax);
+    // What somebody else has put there under other names is nobody's result.
+    return objects.flatMap((one) => (isResultName(one.key) ? [{ name: one.key, bytes: one.bytes }] : []));
+  };
   return {
     async write(file, content) {
-      await bucket.put(place(file), content);
+      await bucket.put(requireShort(place(file)), content);
     },
-    async read(file) {
+    async read(file, bytesMax = Infinity) {
       const content = await bucket.get(place(file));
-      return content === null ? null : await buffer(content);
+      return content === null ? null : await beginningOf(content, bytesMax);
     },
-    names: async (runId, countMax) => await bucket.keysBelow(`results/${runId}/`, countMax),
+    files,
+    names: async (runId, countMax) => (await files({ runId, key: null }, countMax)).map(({ name }) => name),
     location: (runId) => bucket.address(`results/${runId}`),
   };
+}
+
+/** A name that no folder would take is refused here, too: a download must not fail for what one agent wrote. */
+function requireShort(key: string): string {
+  const isShort =
+    Buffer.byteLength(key) <= KEY_BYTES_MAX &&
+    key.split('/').every((part) => Buffer.byteLength(part) <= PART_BYTES_MAX);
+  if (isShort) return key;
+  throw new ParleyError(
+    'invalid_request',
+    `Cannot keep the result "${key.slice(0, 100)}…": its name is too long`,
+  );
+}
+
+async function beginningOf(content: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of content) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= bytesMax) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax === Infinity ? undefined : bytesMax);
 }

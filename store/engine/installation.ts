@@ -18,10 +18,21 @@ export interface Installation {
    * @throws ParleyError engine_misconfigured
    */
   claim(used: { readonly sealKeyId: string; readonly dataDir: string | null }): Promise<void>;
+  /** The database is used with this data directory from now on: whoever calls knows that the former one holds nothing. */
+  move(dataDir: string): Promise<void>;
 }
 
 export function installation(connection: StoreConnection): Installation {
   return {
+    move: (dataDir) =>
+      connection.write('take the database to another data directory', async (transaction) => {
+        const value = directoryId(dataDir);
+        await transaction
+          .updateTable('installation')
+          .set({ value })
+          .where('name', '=', 'data_directory')
+          .execute();
+      }),
     async claim({ sealKeyId, dataDir }) {
       const sealed = await remembered(connection, 'seal_key', sealKeyId);
       if (sealed !== sealKeyId) throw otherKey();
@@ -89,5 +100,6 @@ function otherDirectory(dataDir: string): ParleyError {
   const message = `Cannot use the database with the data directory "${dataDir}": its sandboxes and archives are in another one`;
   return new ParleyError('engine_misconfigured', message, {
     remedy: 'name the data directory that the database was begun with in store.path',
+    details: { data_directory: dataDir },
   });
 }

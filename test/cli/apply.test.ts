@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
+import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost } from './fake-host.ts';
 import { fakeShell, recordsOf } from './fake-shell.ts';
@@ -26,7 +27,7 @@ function setUp(patch?: string) {
   writeFileSync(path.join(checkout, 'list.txt'), BEFORE);
   git(checkout, 'add', '.');
   git(checkout, 'commit', '-q', '-m', 'start');
-  const results = path.join(cwd, 'results', 'tidy', 'strong');
+  const results = path.join(cwd, 'results', RUN, 'tidy', 'strong');
   mkdirSync(results, { recursive: true });
   writeFileSync(path.join(results, 'changes.patch'), patch ?? madePatch(checkout));
   writeFileSync(path.join(cwd, 'parley.yaml'), 'store: { path: . }\n');
@@ -35,7 +36,7 @@ function setUp(patch?: string) {
   const host = fakeHost({ rows: { row: runRow(FINISHED), items: [item, itemRow('other', SUCCEEDED)] } });
   const openReader: typeof host.openReader = async (config) => {
     const reader = await host.openReader(config);
-    return reader && { ...reader, resultsLocation: () => path.join(cwd, 'results') };
+    return reader && { ...reader, results: createResultsDirectory(path.join(cwd, 'results')) };
   };
   const shell = fakeShell({ cwd, host: { ...host, openReader } });
   const apply = (...args: readonly string[]): Promise<number> =>

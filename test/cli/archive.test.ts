@@ -30,7 +30,7 @@ async function archived(): Promise<{ readonly config: DeploymentConfig; readonly
   await store.archives.putArchive({ sandboxId: SANDBOX, generation: 1, blobKey, sha256, bytes, at: 5 });
   await store.close();
   return {
-    config: { dataDir, store: { kind: 'sqlite' } } as DeploymentConfig,
+    config: { dataDir, resultsDir: dataDir, bucket: null, store: { kind: 'sqlite' } } as DeploymentConfig,
     blob: path.join(places.blobs, blobKey),
   };
 }

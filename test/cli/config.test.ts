@@ -39,6 +39,7 @@ describe('loadDeployment()', () => {
         pollMs: 5_000,
       },
       store: { kind: 'sqlite' },
+      bucket: null,
       engine: {
         kind: 'embedded',
         temporal: {
@@ -337,7 +338,7 @@ describe('explainDeployment()', () => {
 describe('settings', () => {
   it('are the single values of the schema, all of them', () => {
     const open =
-      /^(code_hosts|proxy_config|gateway|runtime\.(egress\.allow|shared_folders)|store\.(tls|url)|engine\.(tls|api_key)|agent\.(command|environment))/;
+      /^(code_hosts|proxy_config|gateway|runtime\.(egress\.allow|shared_folders)|store\.(tls|url|blobs)|engine\.(tls|api_key)|agent\.(command|environment))/;
     const keys = allKeyPaths().filter((key) => !open.test(key));
     const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
     expect(SETTINGS.map((setting) => setting.path).sort()).toEqual(leaves.sort());

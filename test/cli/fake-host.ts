@@ -2,6 +2,8 @@
  * A host in memory: rows that a test scripts, requests that it records.
  * Owns the wait for a run; a run ends when the script says so.
  */
+import type { LocalResults } from '../../ports/results.ts';
+import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import type { ReconcileAnswer, ReconcileRequest } from '../../activities/reconcile-run.ts';
 import { reconcile } from '../../core/reconcile/reconcile.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -57,6 +59,8 @@ export interface FakeHostOptions {
   readonly closing?: Promise<void>;
   /** Another process owns the data directory, and answers `control`. */
   readonly locked?: boolean;
+  /** Where results are; none by default. */
+  readonly results?: Partial<LocalResults>;
   /** What the Temporal server of the deployment answers; without it there is none. */
   readonly server?: ServerAnswer;
   /** What a look ahead finds; by default all is well. */
@@ -127,6 +131,7 @@ export function fakeHost(options: FakeHostOptions = {}): FakeHost {
       for (const warning of options.warnings ?? []) onNotice(warning);
       return Promise.resolve(opened());
     },
+    openDesk: (...asked) => host.openHost(...asked),
     openReader: () => Promise.resolve(reader()),
     preflight: () => Promise.resolve(options.findings ?? []),
     control(_config, { event }) {
@@ -197,7 +202,7 @@ function fakeReader({
     lifecycleEvents: () => Promise.resolve(options.lifecycle ?? []),
     runEvents: () => Promise.resolve(options.runEvents ?? []),
     lastActivityAt: () => Promise.resolve(rows()?.row.createdAt ?? null),
-    resultsLocation: (id) => `/results/${id}`,
+    results: { ...createResultsDirectory('/results'), ...options.results },
     draw: (id, form) => Promise.resolve(`${form} of ${id}\n`),
     close: () => Promise.resolve(void calls.push('close')),
   };

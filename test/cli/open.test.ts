@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
 import { openAddress, openerOf } from '../../cli/story/open-address.ts';
+import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost } from './fake-host.ts';
 import { fakeShell, recordsOf, until } from './fake-shell.ts';
@@ -18,7 +19,7 @@ function setUp({ job = JOB, hasBrowser = true, row = runRow(FINISHED) } = {}) {
   const host = fakeHost({ rows: { row, items: [itemRow('first', SUCCEEDED)] }, plan: demoPlan(job) });
   const openReader: typeof host.openReader = async (config) => {
     const reader = await host.openReader(config);
-    return reader && { ...reader, resultsLocation: () => results };
+    return reader && { ...reader, results: createResultsDirectory(path.join(cwd, 'out')) };
   };
   const shell = fakeShell({ cwd, host: { ...host, openReader }, hasBrowser });
   return { results, shell, open: (...args: readonly string[]) => runCli(['open', 'last', ...args], shell) };

@@ -7,6 +7,7 @@ import type { RunItemRow } from '../../core/machine/projection.ts';
 import { FAILURE_CLASSES, OUTCOMES } from '../../core/status.ts';
 import { outcomeSentence } from '../../core/run/outcome-words.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
+import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost, type FakeHostOptions } from './fake-host.ts';
 import { fakeShell, recordsOf } from './fake-shell.ts';
@@ -40,7 +41,7 @@ const EVENTS = [
 
 function setUp(options: FakeHostOptions = {}) {
   const cwd = tempDir();
-  const results = path.join(cwd, 'results');
+  const results = path.join(cwd, 'results', RUN);
   const folder = path.join(results, 'second');
   mkdirSync(path.join(folder, 'files'), { recursive: true });
   writeFileSync(path.join(folder, 'changes.patch'), `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+${EVIL}\n`);
@@ -58,11 +59,12 @@ function setUp(options: FakeHostOptions = {}) {
   });
   const openReader: typeof host.openReader = async (config) => {
     const reader = await host.openReader(config);
-    return reader && { ...reader, resultsLocation: () => results };
+    return reader && { ...reader, results: createResultsDirectory(path.join(cwd, 'results')) };
   };
   const shell = fakeShell({ cwd, host: { ...host, openReader } });
   const show = (...args: readonly string[]): Promise<number> => runCli(['show', ...args], shell);
-  const text = (): string => shell.stdout.text.replaceAll(cwd, '<folder>');
+  const text = (): string =>
+    shell.stdout.text.replaceAll(results, '<folder>/results').replaceAll(cwd, '<folder>');
   return { cwd, folder, shell, show, text };
 }
 

@@ -60,6 +60,22 @@ describe('parley validate', () => {
     );
   });
 
+  it('is not alone in leaving the client of S3 out: only a bucket loads it, when it is first used', () => {
+    const entries = ['cli/main.ts', 'host/host.ts', 'host/deployed-files.ts', 'store/blobs/s3-bucket.ts'];
+    const commands = ['run', 'collect', 'report', 'show', 'apply', 'serve', 'worker'];
+    const loaded = loadedBy(metafile, [...entries, ...commands.map((name) => `cli/commands/${name}.ts`)]);
+    expect(loaded.packages.filter((name) => /^@(aws-sdk|smithy)\//.test(name))).toEqual([]);
+    const later = Object.entries(metafile.inputs).flatMap(([file, { imports }]) =>
+      imports.flatMap(({ path: name, kind }) =>
+        name.startsWith('@aws-sdk/') ? [`${file} ${kind} ${name}`] : [],
+      ),
+    );
+    expect(later).toEqual([
+      'store/blobs/s3-bucket.ts dynamic-import @aws-sdk/client-s3',
+      'store/blobs/s3-bucket.ts dynamic-import @aws-sdk/lib-storage',
+    ]);
+  });
+
   it('would be told from a command that does load them', () => {
     const loaded = loadedBy(metafile, ['host/host.ts']);
     expect(loaded.sources.some((source) => source.startsWith('store/'))).toBe(true);

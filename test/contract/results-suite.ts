@@ -35,6 +35,19 @@ export function resultsSuite(begin: () => () => Promise<Results>): void {
       expect(await results.names(run, 100)).toEqual(all);
       expect(all).toEqual(expect.arrayContaining([...(await results.names(run, 2))]));
       expect(await results.names(run, 2)).toHaveLength(2);
+      const sized = all.map((name) => ({ name, bytes: name === 'k/y' ? 1 : Buffer.byteLength(name) }));
+      expect(await results.files({ runId: run, key: null }, 100)).toEqual(sized);
+      expect(await results.files({ runId: run, key: 'k' }, 100)).toEqual([{ name: 'y', bytes: 1 }]);
+      expect(await results.files({ runId: run, key: 'none' }, 100)).toEqual([]);
+    });
+
+    it('are read as far as somebody wants', async () => {
+      const [results, run] = [await begin()(), newRun()];
+      const file = { runId: run, key: null, name: 'long' };
+      await results.write(file, chunksOf('a'.repeat(100_000), 'b'.repeat(100_000)));
+      expect(text(await results.read(file, 100_001))).toBe(`${'a'.repeat(100_000)}b`);
+      expect((await results.read(file, 1_000_000))?.byteLength).toBe(200_000);
+      expect(text(await results.read(file, 0))).toBe('');
     });
 
     it('are not replaced by content that fails', async () => {

@@ -171,7 +171,20 @@ export function recordSuite(open: OpenEmptyStore): void {
       await archives.putArchive({ ...record, generation: 1 });
       await archives.putArchive({ ...record, blobKey: 'a/2' });
       const stored = { generation: 2, blobKey: 'a/2', sha256: 'f0', bytes: 5_000_000_000, at: NOW };
-      expect(await archives.archives(S1)).toEqual([{ ...stored, generation: 1, blobKey: 'a/1' }, stored]);
+      const first = { ...stored, generation: 1, blobKey: 'a/1' };
+      expect(await archives.archives(S1)).toEqual([first, stored]);
+      await archives.putArchive({ ...record, sandboxId: sandboxNumber(9), blobKey: 'a/3' });
+      expect(await archives.allArchives()).toEqual(
+        expect.arrayContaining([
+          { sandboxId: S1, ...first },
+          { sandboxId: S1, ...stored },
+          { sandboxId: sandboxNumber(9), ...stored, blobKey: 'a/3' },
+        ]),
+      );
+      const listed = (await archives.allArchives()).map(
+        ({ sandboxId, generation }) => `${sandboxId} ${generation}`,
+      );
+      expect(listed).toEqual([...listed].sort());
     });
   });
 }

@@ -1,6 +1,8 @@
 /** What a database is used with: a data directory, unless sandboxes are pods, which every host reaches. */
 import { expect, it } from 'vitest';
-import { requireOwnInstallation } from '../../host/engines/engine-guard.ts';
+import { requireOwnInstallation, takeInstallation } from '../../host/engines/engine-guard.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { sandboxId } from '../../core/ids.ts';
 import type { Installation } from '../../store/engine/installation.ts';
 
 it.each([
@@ -14,6 +16,7 @@ it.each([
       claimed.push(used);
       return Promise.resolve();
     },
+    move: () => Promise.reject(new Error('nobody moves')),
   };
   const sealKey = { id: 'seal' } as Parameters<typeof requireOwnInstallation>[2];
   const used = { dataDir: '/data', runtimeKind };
@@ -21,4 +24,33 @@ it.each([
   await requireOwnInstallation({ ...used, store: postgres }, { installation }, sealKey);
   await requireOwnInstallation({ ...used, store: { kind: 'sqlite' } }, { installation }, sealKey);
   expect(claimed).toEqual([{ sealKeyId: 'seal', dataDir }]);
+});
+
+const BUCKET = { bucket: 'parley' } as Parameters<typeof takeInstallation>[0]['bucket'];
+const LIVE = sandboxId('a'.repeat(32));
+
+it.each([
+  ['moves with a bucket and without a sandbox', BUCKET, null, ['/data']],
+  ['stays while a sandbox lives', BUCKET, LIVE, []],
+  ['stays where archives are files of it', null, null, []],
+] as const)('of an engine that is alone %s', async (_name, bucket, live, moved) => {
+  const moves: string[] = [];
+  const other = new ParleyError('engine_misconfigured', 'another one', {
+    details: { data_directory: '/data' },
+  });
+  const installation: Installation = {
+    claim: () => Promise.reject(other),
+    move: (dataDir) => Promise.resolve(void moves.push(dataDir)),
+  };
+  const search = { liveSandboxes: () => Promise.resolve({ embedded: live, elsewhere: null }) };
+  const store = { installation, search } as unknown as Parameters<typeof takeInstallation>[1];
+  const config = {
+    ...({ dataDir: '/data', runtimeKind: 'process', bucket } as const),
+    store: { kind: 'postgres' } as Parameters<typeof takeInstallation>[0]['store'],
+  };
+  const sealKey = { id: 'seal' } as Parameters<typeof takeInstallation>[2];
+  const taking = takeInstallation(config, store, sealKey);
+  if (moved.length > 0) await taking;
+  else await expect(taking).rejects.toBe(other);
+  expect(moves).toEqual(moved);
 });

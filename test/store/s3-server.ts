@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { installedS3Server } from '../../scripts/s3-server.js';
-import type { S3Settings } from '../../store/blobs/s3-bucket.ts';
+import type { S3Settings } from '../../store/blobs/s3-settings.ts';
 import { freePort } from '../../loopback/free-port.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 

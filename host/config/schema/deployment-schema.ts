@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { CODE_HOST_KINDS } from '../../../core/plan/plan-issue.ts';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../../core/status.ts';
+import { blobs } from './blobs-schema.ts';
 import { runtime } from './runtime-schema.ts';
 import { count, fitting, oneOf, secret, text, TEXT_MAX } from './schema-forms.ts';
 
@@ -155,10 +156,11 @@ export const deploymentSchema = z.strictObject({
         })
         .meta({ description: 'TLS to PostgreSQL. An empty block trusts the authorities of the system.' })
         .optional(),
+      blobs: blobs.optional(),
     })
     .meta({
       description:
-        'Where records, workspaces and sealed secrets live. Records can be in PostgreSQL, files are in the folder.',
+        'Where records, workspaces and sealed secrets live. Records can be in PostgreSQL, archives and results in a bucket.',
     })
     .optional(),
   results: z

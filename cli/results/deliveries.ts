@@ -2,10 +2,11 @@
  * Which branches a run has pushed, as the evidence beside its results says.
  * Owns the reading; must not push anything.
  */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { z } from 'zod';
-import type { Plan } from '../core/plan/plan.ts';
+import type { RunId } from '../../core/ids.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import type { Results } from '../../ports/results.ts';
+import { readEach, readOrNull } from './read-results.ts';
 
 const schema = z.object({
   state: z.enum(['pushing', 'pushed', 'nothing', 'failed']),
@@ -32,19 +33,24 @@ export interface Delivery extends Omit<z.infer<typeof schema>, 'commits'> {
 }
 
 /** In plan order; without those of which nothing is known. Empty for a job that pushes nothing. */
-export function readDeliveries(plan: Plan | null, results: string): readonly Delivery[] {
+export async function readDeliveries(
+  plan: Plan | null,
+  { results, runId }: { readonly results: Results; readonly runId: RunId },
+): Promise<readonly Delivery[]> {
   if (plan?.deliver === undefined) return [];
-  return plan.items.flatMap(({ key }) => {
-    const delivery = readDelivery(path.join(results, key, 'delivery.json'));
+  const found = await readEach(plan.items, async ({ key }) => {
+    const delivery = deliveryOf(await readOrNull(results, { runId, key, name: 'delivery.json' }));
     if (delivery === null) return [];
     const { commits, ...rest } = delivery;
     return [{ key, commit: commits.at(-1) ?? null, ...rest }];
   });
+  return found.flat();
 }
 
-function readDelivery(file: string): z.infer<typeof schema> | null {
+function deliveryOf(bytes: Uint8Array | null): z.infer<typeof schema> | null {
+  if (bytes === null) return null;
   try {
-    return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
   } catch {
     return null;
   }
