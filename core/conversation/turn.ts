@@ -233,16 +233,30 @@ export function settleConversation(before: ConversationState, turn: Conversation
   turn.order({ type: 'send', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
 }
 
-/** A watcher waits for READY or ERROR; the steps in between are for the record, and would fill its inbox. */
+/** A watcher is told what it acts on; what else has changed comes with that, and would only fill its inbox. */
 function isSame(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
-  return (Object.keys(after) as (keyof ConversationSnapshot)[]).every((field) => {
-    if (field === 'sequence') return true;
-    if (field === 'startTask') return isFinal(before.startTask) === isFinal(after.startTask);
-    return before[field] === after[field];
-  });
+  // One that is at work again says so with the status of its agent.
+  if (after.settled && !before.settled) return false;
+  const was = newsOf(before);
+  const is = newsOf(after);
+  return (Object.keys(is) as (keyof typeof is)[]).every((field) => was[field] === is[field]);
 }
 
-const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || status === 'ERROR';
+/** Nobody asks anything of a sandbox that is not up yet, nor of an agent that has its first message before it. */
+function newsOf(conversation: ConversationSnapshot) {
+  const { sandboxId, sandboxStatus, executionStatus, startTask, settled } = conversation;
+  const isUp = sandboxStatus !== null && sandboxStatus !== 'STARTING';
+  const hasBegun = startTask === 'READY' && (executionStatus !== 'IDLE' || settled);
+  return {
+    ...conversation,
+    sequence: null,
+    settled: null,
+    sandboxId: isUp ? sandboxId : null,
+    sandboxStatus: isUp ? sandboxStatus : null,
+    executionStatus: hasBegun ? executionStatus : null,
+    startTask: hasBegun || startTask === 'ERROR' ? startTask : null,
+  };
+}
 
 function noticeSandbox(turn: ConversationTurn): void {
   const { state } = turn;

@@ -266,6 +266,13 @@ function publiclyChanged(before: SandboxState, after: SandboxState): boolean {
     before.status !== after.status ||
     before.pauseReason !== after.pauseReason ||
     before.generation !== after.generation ||
-    before.phase !== after.phase
+    (before.phase !== after.phase && !(isLeaving(before) && isLeaving(after)))
   );
 }
+
+/** For good, whatever happens: to its conversations all phases of that are one. */
+function isLeaving({ deletedByUser, phase }: SandboxState): boolean {
+  return deletedByUser && LEAVING.includes(phase);
+}
+
+const LEAVING: readonly SandboxPhase[] = ['stopping', 'archiving', 'destroying'];
