@@ -229,32 +229,40 @@ export function settleConversation(before: ConversationState, turn: Conversation
   if (state.phase !== 'deleted') turn.order({ type: 'project', rows: [rowOf(state)] });
   if (state.watcher === null) return;
   const conversation = conversationSnapshot(state);
-  if (isSame(conversationSnapshot(before), conversation)) return;
+  const was = conversationSnapshot(before);
+  if (isSame(was, conversation)) return;
+  // What is not told keeps its number: in a history the answers to later commands are found by theirs.
+  if (!isNews(was, conversation)) return void (state.commandCount += 1);
   turn.order({ type: 'send', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
 }
 
-/** A watcher is told what it acts on; what else has changed comes with that, and would only fill its inbox. */
+/** The steps in between are for the record. */
 function isSame(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
+  return (Object.keys(after) as (keyof ConversationSnapshot)[]).every((field) => {
+    if (field === 'sequence') return true;
+    if (field === 'startTask') return isFinal(before.startTask) === isFinal(after.startTask);
+    return before[field] === after[field];
+  });
+}
+
+const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || status === 'ERROR';
+
+/** A watcher is told what it acts on; what else has changed comes with that, and would only fill its inbox. */
+function isNews(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
   // One that is at work again says so with the status of its agent.
-  if (after.settled && !before.settled) return false;
-  const was = newsOf(before);
-  const is = newsOf(after);
-  return (Object.keys(is) as (keyof typeof is)[]).every((field) => was[field] === is[field]);
+  return (after.settled && !before.settled) || !isSame(actedOn(before), actedOn(after));
 }
 
 /** Nobody asks anything of a sandbox that is not up yet, nor of an agent that has its first message before it. */
-function newsOf(conversation: ConversationSnapshot) {
-  const { sandboxId, sandboxStatus, executionStatus, startTask, settled } = conversation;
+function actedOn(conversation: ConversationSnapshot): ConversationSnapshot {
+  const { sandboxStatus, executionStatus, startTask, settled } = conversation;
   const isUp = sandboxStatus !== null && sandboxStatus !== 'STARTING';
-  const hasBegun = startTask === 'READY' && (executionStatus !== 'IDLE' || settled);
+  const hasBegun = startTask !== 'READY' || executionStatus !== 'IDLE' || settled;
   return {
     ...conversation,
-    sequence: null,
-    settled: null,
-    sandboxId: isUp ? sandboxId : null,
-    sandboxStatus: isUp ? sandboxStatus : null,
-    executionStatus: hasBegun ? executionStatus : null,
-    startTask: hasBegun || startTask === 'ERROR' ? startTask : null,
+    settled: true,
+    ...(isUp ? {} : { sandboxId: null, sandboxStatus: null }),
+    ...(hasBegun ? {} : { startTask: 'WORKING', executionStatus: null }),
   };
 }
 

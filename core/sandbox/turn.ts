@@ -245,7 +245,10 @@ export function settleSandbox(before: SandboxState, turn: SandboxTurn): void {
     turn.order({ type: 'offerRoom', sandboxId: state.sandboxId });
   if (!publiclyChanged(before, state)) return;
   const sandbox = snapshotOf(state);
-  for (const id of attachedIds(state)) {
+  const ids = attachedIds(state);
+  // What is not told keeps its number: in a history the answers to later commands are found by theirs.
+  if (isLeaving(before) && isLeaving(state)) return void (state.commandCount += ids.length);
+  for (const id of ids) {
     turn.order({
       type: 'send',
       to: { machine: 'conversation', id },
@@ -266,7 +269,7 @@ function publiclyChanged(before: SandboxState, after: SandboxState): boolean {
     before.status !== after.status ||
     before.pauseReason !== after.pauseReason ||
     before.generation !== after.generation ||
-    (before.phase !== after.phase && !(isLeaving(before) && isLeaving(after)))
+    before.phase !== after.phase
   );
 }
 
