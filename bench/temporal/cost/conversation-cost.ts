@@ -31,9 +31,9 @@ export interface ConversationCost {
   readonly activities: Counts;
 }
 
-/** Nothing is under way when no task has ended for so long. */
-const AT_REST_MS = 2_000;
-const TASK_ENDED = 'unary RespondWorkflowTaskCompleted';
+const POLL_MS = 2_000;
+/** Of the bench itself. */
+const OWN_CALLS = 'unary ListWorkflowExecutions';
 
 export async function measureConversationCost(load: CostLoad): Promise<ConversationCost> {
   const calls = await coreCalls();
@@ -69,7 +69,8 @@ async function measure(
     const spec = runSpec(plan, { runId: id, userId: userId('bench') });
     await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
     await runEnded(() => store.records.run(id).then((row) => row?.phase ?? null));
-    after = await atRest(calls);
+    await allEnded(ground);
+    after = await calls.read();
   } finally {
     await stop();
   }
@@ -79,7 +80,11 @@ async function measure(
     commits: stored.commits / conversations,
     statements: each(stored.statements),
     storeCalls: each(stored.calls),
-    serverCalls: each(new Map([...after].map(([key, n]) => [key, n - (before.get(key) ?? 0)]))),
+    serverCalls: each(
+      new Map(
+        [...after].filter(([key]) => key !== OWN_CALLS).map(([key, n]) => [key, n - (before.get(key) ?? 0)]),
+      ),
+    ),
     ...inHistories(await historiesOf(ground), each),
   };
 }
@@ -96,12 +101,15 @@ function withoutOwn({ commits, statements, calls }: StoreCounts): StoreCounts {
   };
 }
 
-async function atRest(calls: CoreCalls): Promise<Counts> {
-  for (let last = await calls.read(); ;) {
-    await pause(AT_REST_MS);
-    const now = await calls.read();
-    if (now.get(TASK_ENDED) === last.get(TASK_ENDED)) return now;
-    last = now;
+/** The sandboxes and conversations of the run are removed, and with them the last workflow has ended. */
+async function allEnded({ client }: Ground): Promise<void> {
+  for (;;) {
+    await pause(POLL_MS);
+    const { value } = await client
+      .list({ query: `ExecutionStatus = 'Running'` })
+      [Symbol.asyncIterator]()
+      .next();
+    if (value === undefined) return;
   }
 }
 
