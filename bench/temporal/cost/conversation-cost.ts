@@ -103,13 +103,10 @@ function withoutOwn({ commits, statements, calls }: StoreCounts): StoreCounts {
 
 /** The sandboxes and conversations of the run are removed, and with them the last workflow has ended. */
 async function allEnded({ client }: Ground): Promise<void> {
-  for (;;) {
+  for (let open = Number.NaN; open !== 0;) {
     await pause(POLL_MS);
-    const { value } = await client
-      .list({ query: `ExecutionStatus = 'Running'` })
-      [Symbol.asyncIterator]()
-      .next();
-    if (value === undefined) return;
+    open = 0;
+    for await (const _ of client.list({ query: `ExecutionStatus = 'Running'` })) open += 1;
   }
 }
 
