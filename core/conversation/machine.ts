@@ -7,12 +7,12 @@ import { stay, type Machine, type Step } from '../machine/machine.ts';
 import type { SandboxStatus, StartTaskStatus } from '../status.ts';
 import { earliest } from '../time.ts';
 import { runCell } from '../machine/transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
+import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import { begin } from './start.ts';
 import { initConversation, copyConversation, type ConversationState } from './state.ts';
 import { CONVERSATION_TABLE } from './table.ts';
-import { isOver, settleConversation } from './turn.ts';
+import { isOver, settleConversation } from './conversation-context.ts';
 
 export type ConversationCommand = Identified<ConversationOrder>;
 
@@ -33,7 +33,7 @@ function stepConversation(
   now: number,
 ): Step<ConversationState | null, ConversationCommand> {
   if (state === null) return event.type === 'started' ? init(event, now) : stay(state);
-  return takeTurn(state, now, TURN, (turn) => runCell(CONVERSATION_TABLE, state.phase, turn, event));
+  return playStep(state, now, STEP, (context) => runCell(CONVERSATION_TABLE, state.phase, context, event));
 }
 
 /** A start has as long left as before; a rate limit is over when its endpoint said, by the wall clock (D36). */
@@ -61,10 +61,10 @@ function init(
   now: number,
 ): Step<ConversationState, ConversationCommand> {
   const created = initConversation(event.spec, event.watcher, now);
-  return takeTurn(created, now, TURN, begin);
+  return playStep(created, now, STEP, begin);
 }
 
-const TURN: TurnOptions<ConversationState, ConversationOrder> = {
+const STEP: StepOptions<ConversationState, ConversationOrder> = {
   prefixOf: (state) => `conversation/${state.spec.conversationId}`,
   copy: copyConversation,
   settle: settleConversation,

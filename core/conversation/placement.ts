@@ -12,17 +12,17 @@ import {
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import type { ConversationState } from './state.ts';
-import { failStart, newRequestId, type ConversationTurn } from './turn.ts';
+import { failStart, newRequestId, type ConversationContext } from './conversation-context.ts';
 
 type EventOf<Type extends ConversationEvent['type']> = Extract<ConversationEvent, { readonly type: Type }>;
 
-export function beginPlacement(turn: ConversationTurn): void {
-  const { state } = turn;
+export function beginPlacement(context: ConversationContext): void {
+  const { state } = context;
   state.phase = 'placing';
   state.startTask = 'WORKING';
-  state.startDeadline = turn.now + PLACEMENT_TIMEOUT_MS;
+  state.startDeadline = context.now + PLACEMENT_TIMEOUT_MS;
   state.placements += 1;
-  state.awaiting = turn.order(placementOrder(state));
+  state.awaiting = context.order(placementOrder(state));
 }
 
 function placementOrder({
@@ -39,55 +39,55 @@ function placementOrder({
 }
 
 /** No attempt and no failure: it stands in the line, and asks again when there is room (D29). */
-export function waitForSlot(turn: ConversationTurn, event: EventOf<'placementWaits'>): void {
-  const { state } = turn;
+export function waitForSlot(context: ConversationContext, event: EventOf<'placementWaits'>): void {
+  const { state } = context;
   if (state.awaiting !== event.commandId) return;
-  removeLeftBehind(turn, event);
+  removeLeftBehind(context, event);
   state.awaiting = null;
   state.waitsFor = event.detail;
-  state.startDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
-  if (state.roomOffered === true) askAgain(turn);
+  state.startDeadline = context.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
+  if (state.roomOffered === true) askAgain(context);
 }
 
 /** Also while the placement is out, which may have been too early for what is free now. */
-export function roomOffered(turn: ConversationTurn): void {
-  const { state } = turn;
+export function roomOffered(context: ConversationContext): void {
+  const { state } = context;
   if (state.awaiting !== null) state.roomOffered = true;
-  else if (state.waitsFor !== undefined) askAgain(turn);
+  else if (state.waitsFor !== undefined) askAgain(context);
 }
 
 /** The same placement once more: its bound is for sandboxes that refuse. */
-export function askAgain(turn: ConversationTurn): void {
-  const { state } = turn;
+export function askAgain(context: ConversationContext): void {
+  const { state } = context;
   state.roomOffered = undefined;
-  state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
-  state.awaiting = turn.order(placementOrder(state));
+  state.startDeadline = context.now + START_TASK_TIMEOUT_MS;
+  state.awaiting = context.order(placementOrder(state));
 }
 
 /** It has its place. */
-export function leaveLine(turn: ConversationTurn): void {
-  const { state } = turn;
+export function leaveLine(context: ConversationContext): void {
+  const { state } = context;
   state.waitsFor = undefined;
   state.roomOffered = undefined;
 }
 
 /** Given up while it waits: its place in the line is for the next. */
-export function giveUpLine(turn: ConversationTurn): void {
-  if (turn.state.waitsFor === undefined) return;
-  leaveLine(turn);
-  turn.state.awaiting ??= turn.order({ ...placementOrder(turn.state), onlyLeaves: true });
+export function giveUpLine(context: ConversationContext): void {
+  if (context.state.waitsFor === undefined) return;
+  leaveLine(context);
+  context.state.awaiting ??= context.order({ ...placementOrder(context.state), onlyLeaves: true });
 }
 
 /** Refused, and it will not be placed again: whoever leaves that sandbox last has to find itself the last (D11). */
-export function leaveRefused(turn: ConversationTurn): void {
-  exclude(turn);
+export function leaveRefused(context: ConversationContext): void {
+  exclude(context);
   // One leaving more than placements: a placement that places all the same has no timer to end it either.
-  if (turn.state.placements > PLACEMENT_ATTEMPTS_MAX) return;
-  turn.state.placements += 1;
-  turn.state.awaiting = turn.order({ ...placementOrder(turn.state), onlyLeaves: true });
+  if (context.state.placements > PLACEMENT_ATTEMPTS_MAX) return;
+  context.state.placements += 1;
+  context.state.awaiting = context.order({ ...placementOrder(context.state), onlyLeaves: true });
 }
 
-function exclude({ state }: ConversationTurn): void {
+function exclude({ state }: ConversationContext): void {
   if (state.sandboxId !== null) state.excluded = [...state.excluded, state.sandboxId];
   state.sandboxId = null;
   state.spilled = undefined;
@@ -95,21 +95,21 @@ function exclude({ state }: ConversationTurn): void {
 }
 
 /** Placement is tried a bounded number of times: a refusal loop has no timer to end it. */
-export function placeAgain(turn: ConversationTurn): void {
-  if (turn.state.placements >= PLACEMENT_ATTEMPTS_MAX) {
-    failStart(turn, 'placement_failed', 'no sandbox accepted the conversation');
-    return leaveRefused(turn);
+export function placeAgain(context: ConversationContext): void {
+  if (context.state.placements >= PLACEMENT_ATTEMPTS_MAX) {
+    failStart(context, 'placement_failed', 'no sandbox accepted the conversation');
+    return leaveRefused(context);
   }
-  exclude(turn);
-  beginPlacement(turn);
+  exclude(context);
+  beginPlacement(context);
 }
 
 /** A sandbox that refused us, and where nobody else is: decided with the placement that came after (D11). */
 export function removeLeftBehind(
-  turn: ConversationTurn,
+  context: ConversationContext,
   { leftBehind }: { readonly leftBehind?: SandboxId },
 ): void {
   if (leftBehind === undefined) return;
-  const event: SandboxEvent = { type: 'deleteRequested', requestId: newRequestId(turn) };
-  turn.order({ type: 'send', to: { machine: 'sandbox', id: leftBehind }, event });
+  const event: SandboxEvent = { type: 'deleteRequested', requestId: newRequestId(context) };
+  context.order({ type: 'send', to: { machine: 'sandbox', id: leftBehind }, event });
 }

@@ -5,7 +5,7 @@
 import { RATE_LIMIT_WAIT_MS } from '../limits.ts';
 import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { AgentReport } from './message.ts';
-import { stopWatching, type ConversationTurn } from './turn.ts';
+import { stopWatching, type ConversationContext } from './conversation-context.ts';
 
 const ACTIVITY: Readonly<Record<AgentReport['status'], AgentActivity>> = {
   IDLE: 'resting',
@@ -18,8 +18,8 @@ const ACTIVITY: Readonly<Record<AgentReport['status'], AgentActivity>> = {
 };
 
 /** Takes an agent's report when it is news and of this incarnation (D14). */
-export function takeReport(turn: ConversationTurn, report: AgentReport): void {
-  const { state } = turn;
+export function takeReport(context: ConversationContext, report: AgentReport): void {
+  const { state } = context;
   const { sandbox } = state;
   if (sandbox === null || report.generation !== sandbox.generation) return;
   if (state.executionStatusAt !== null && report.at < state.executionStatusAt) return;
@@ -32,8 +32,8 @@ export function takeReport(turn: ConversationTurn, report: AgentReport): void {
   state.limitReached = report.limitReached ?? state.limitReached;
   const limited = report.status === 'PAUSED' && report.pausedReason === 'rate_limit';
   state.agentActivity = limited ? 'rate_limit' : isCutOff ? 'resting' : ACTIVITY[report.status];
-  state.recheckAt = limited ? (report.retryAt ?? turn.now + RATE_LIMIT_WAIT_MS) : null;
-  if (report.status !== 'RUNNING') stopWatching(turn);
+  state.recheckAt = limited ? (report.retryAt ?? context.now + RATE_LIMIT_WAIT_MS) : null;
+  if (report.status !== 'RUNNING') stopWatching(context);
 }
 
 /** Stopping or stopped, and not yet on its way to the next incarnation. */

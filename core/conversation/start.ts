@@ -28,8 +28,8 @@ import {
   releaseSandbox,
   stepAfter,
   tellSandbox,
-  type ConversationTurn,
-} from './turn.ts';
+  type ConversationContext,
+} from './conversation-context.ts';
 
 export type EventOf<Type extends ConversationEvent['type']> = Extract<
   ConversationEvent,
@@ -37,40 +37,40 @@ export type EventOf<Type extends ConversationEvent['type']> = Extract<
 >;
 type Answer = { readonly commandId: string };
 
-function isAwaited({ state }: ConversationTurn, event: Answer): boolean {
+function isAwaited({ state }: ConversationContext, event: Answer): boolean {
   return state.awaiting === event.commandId;
 }
 
-export function begin(turn: ConversationTurn): void {
-  beginPlacement(turn);
+export function begin(context: ConversationContext): void {
+  beginPlacement(context);
 }
 
 /** The slot is reserved; the sandbox itself must confirm the attachment, since it may be leaving. */
-export function placed(turn: ConversationTurn, event: EventOf<'placed'>): void {
-  if (!isAwaited(turn, event)) return;
-  removeLeftBehind(turn, event);
-  leaveLine(turn);
-  turn.state.phase = 'attaching';
-  turn.state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
-  requestAttachment(turn, event);
+export function placed(context: ConversationContext, event: EventOf<'placed'>): void {
+  if (!isAwaited(context, event)) return;
+  removeLeftBehind(context, event);
+  leaveLine(context);
+  context.state.phase = 'attaching';
+  context.state.startDeadline = context.now + START_TASK_TIMEOUT_MS;
+  requestAttachment(context, event);
 }
 
 /** Also for a conversation that has ended meanwhile: the sandbox made for it must come to know its own life. */
-export function placedTooLate(turn: ConversationTurn, event: EventOf<'placed'>): void {
-  if (!isAwaited(turn, event)) return;
-  removeLeftBehind(turn, event);
-  requestAttachment(turn, event);
+export function placedTooLate(context: ConversationContext, event: EventOf<'placed'>): void {
+  if (!isAwaited(context, event)) return;
+  removeLeftBehind(context, event);
+  requestAttachment(context, event);
   // A removal that came before the answer could overtake the request, and the sandbox would be created for nobody.
-  if (turn.state.phase === 'deleting') turn.state.startDeadline = turn.now + START_TASK_TIMEOUT_MS;
+  if (context.state.phase === 'deleting') context.state.startDeadline = context.now + START_TASK_TIMEOUT_MS;
 }
 
-function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): void {
-  const { state } = turn;
+function requestAttachment(context: ConversationContext, event: EventOf<'placed'>): void {
+  const { state } = context;
   state.awaiting = null;
   state.sandboxId = event.sandboxId;
   state.spilled = event.spilled;
-  state.attachRequestId = newRequestId(turn);
-  tellSandbox(turn, {
+  state.attachRequestId = newRequestId(context);
+  tellSandbox(context, {
     type: 'attachRequested',
     requestId: state.attachRequestId,
     conversationId: state.spec.conversationId,
@@ -80,133 +80,139 @@ function requestAttachment(turn: ConversationTurn, event: EventOf<'placed'>): vo
   });
 }
 
-export function placementRefused(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
-  if (!isAwaited(turn, event)) return;
-  removeLeftBehind(turn, event);
-  turn.state.awaiting = null;
-  leaveLine(turn);
-  failStart(turn, event.code, event.reason);
+export function placementRefused(context: ConversationContext, event: EventOf<'placementRefused'>): void {
+  if (!isAwaited(context, event)) return;
+  removeLeftBehind(context, event);
+  context.state.awaiting = null;
+  leaveLine(context);
+  failStart(context, event.code, event.reason);
 }
 
-export function placementRefusedTooLate(turn: ConversationTurn, event: EventOf<'placementRefused'>): void {
-  if (!isAwaited(turn, event)) return;
-  removeLeftBehind(turn, event);
-  turn.state.awaiting = null;
+export function placementRefusedTooLate(
+  context: ConversationContext,
+  event: EventOf<'placementRefused'>,
+): void {
+  if (!isAwaited(context, event)) return;
+  removeLeftBehind(context, event);
+  context.state.awaiting = null;
 }
 
 /** The start has failed already; what its sandbox is doing stays visible all the same. */
-export function attachAnsweredTooLate(turn: ConversationTurn, event: EventOf<'attachAnswered'>): void {
-  const { state } = turn;
+export function attachAnsweredTooLate(context: ConversationContext, event: EventOf<'attachAnswered'>): void {
+  const { state } = context;
   if (state.attachRequestId !== event.requestId) return;
   state.attachRequestId = null;
-  if (!event.accepted) return leaveRefused(turn);
-  acceptSnapshot(turn, event.sandbox);
-  releaseSandbox(turn);
+  if (!event.accepted) return leaveRefused(context);
+  acceptSnapshot(context, event.sandbox);
+  releaseSandbox(context);
 }
 
 /** Somebody gives the start up: nothing would hear an interruption later (a run's cancel, a deadline). */
-export function giveUp(turn: ConversationTurn, event: EventOf<'interruptRequested'>): void {
-  const { state } = turn;
+export function giveUp(context: ConversationContext, event: EventOf<'interruptRequested'>): void {
+  const { state } = context;
   if (wasSeen(state.seen, event.requestId)) return;
   state.seen = remember(state.seen, event.requestId);
-  failStart(turn, 'agent_refused', 'the conversation was interrupted');
-  giveUpLine(turn);
+  failStart(context, 'agent_refused', 'the conversation was interrupted');
+  giveUpLine(context);
 }
 
 /** Only the answer to the latest request counts: an older refusal is about an older try. */
-export function attachAnswered(turn: ConversationTurn, event: EventOf<'attachAnswered'>): void {
-  const { state } = turn;
+export function attachAnswered(context: ConversationContext, event: EventOf<'attachAnswered'>): void {
+  const { state } = context;
   if (state.attachRequestId !== event.requestId) return;
   state.attachRequestId = null;
-  if (!event.accepted) return placeAgain(turn);
-  acceptSnapshot(turn, event.sandbox);
+  if (!event.accepted) return placeAgain(context);
+  acceptSnapshot(context, event.sandbox);
   state.phase = 'waitingForSandbox';
   state.startTask = 'WAITING_FOR_SANDBOX';
-  pursueStart(turn);
+  pursueStart(context);
 }
 
 /** Notices may overtake the answer to the attachment; they are kept, and tell nothing about acceptance. */
-export function noticeWhileAttaching(turn: ConversationTurn, event: EventOf<'sandboxNoticed'>): void {
-  acceptSnapshot(turn, event.sandbox);
+export function noticeWhileAttaching(context: ConversationContext, event: EventOf<'sandboxNoticed'>): void {
+  acceptSnapshot(context, event.sandbox);
 }
 
-export function noticeWhileStarting(turn: ConversationTurn, event: EventOf<'sandboxNoticed'>): void {
-  if (acceptSnapshot(turn, event.sandbox)) pursueStart(turn);
+export function noticeWhileStarting(context: ConversationContext, event: EventOf<'sandboxNoticed'>): void {
+  if (acceptSnapshot(context, event.sandbox)) pursueStart(context);
 }
 
 /** What the start still needs, looked at again on every accepted notice. */
-export function pursueStart(turn: ConversationTurn): void {
-  const { state } = turn;
+export function pursueStart(context: ConversationContext): void {
+  const { state } = context;
   const { sandbox } = state;
   if (sandbox === null) return;
   if (isOver(sandbox)) {
     const code = sandbox.status === 'ERROR' ? 'sandbox_error' : 'sandbox_missing';
-    return failStart(turn, code, sandbox.detail ?? `the sandbox is ${sandbox.status}`);
+    return failStart(context, code, sandbox.detail ?? `the sandbox is ${sandbox.status}`);
   }
   if (!sandbox.usable) {
-    abandonCommand(turn);
-    return askForResume(turn, (given) => failStart(given, 'resume_failed', 'the sandbox was not resumed'));
+    abandonCommand(context);
+    return askForResume(context, (given) => failStart(given, 'resume_failed', 'the sandbox was not resumed'));
   }
   state.resumeRequestId = null;
-  if (state.phase === 'waitingForSandbox') return beginStep(turn, 'preparingRepository');
+  if (state.phase === 'waitingForSandbox') return beginStep(context, 'preparingRepository');
   if (state.awaitingGeneration === sandbox.generation || !isStartStep(state.phase)) return;
   // A new incarnation came up in the middle of a step: the step is carried out again, there.
-  abandonCommand(turn);
-  beginStep(turn, state.phase);
+  abandonCommand(context);
+  beginStep(context, state.phase);
 }
 
-export function resumeAnsweredWhileStarting(turn: ConversationTurn, event: EventOf<'resumeAnswered'>): void {
-  const { state } = turn;
+export function resumeAnsweredWhileStarting(
+  context: ConversationContext,
+  event: EventOf<'resumeAnswered'>,
+): void {
+  const { state } = context;
   if (state.resumeRequestId !== event.requestId) return;
   state.resumeRequestId = null;
   if (event.refusal !== null)
-    return failStart(turn, event.refusal, event.sandbox.detail ?? 'the sandbox was not resumed');
-  if (acceptSnapshot(turn, event.sandbox)) pursueStart(turn);
+    return failStart(context, event.refusal, event.sandbox.detail ?? 'the sandbox was not resumed');
+  if (acceptSnapshot(context, event.sandbox)) pursueStart(context);
 }
 
 /** One step of the start is over; the next begins. */
-export function stepOver(turn: ConversationTurn, event: Answer): void {
-  const { state } = turn;
-  if (!isAwaited(turn, event) || !isStartStep(state.phase)) return;
+export function stepOver(context: ConversationContext, event: Answer): void {
+  const { state } = context;
+  if (!isAwaited(context, event) || !isStartStep(state.phase)) return;
   state.awaiting = null;
   state.awaitingGeneration = null;
   const next = stepAfter(state.phase);
-  if (isStartStep(next)) beginStep(turn, next);
+  if (isStartStep(next)) beginStep(context, next);
 }
 
 /** The agent's conversation is open: READY. What was queued goes out now. */
-export function opened(turn: ConversationTurn, event: EventOf<'agentOpened'>): void {
-  const { state } = turn;
-  if (!isAwaited(turn, event)) return;
+export function opened(context: ConversationContext, event: EventOf<'agentOpened'>): void {
+  const { state } = context;
+  if (!isAwaited(context, event)) return;
   state.openGeneration = state.awaitingGeneration;
   state.awaiting = null;
   state.awaitingGeneration = null;
   state.phase = 'active';
   state.startTask = 'READY';
   state.startDeadline = null;
-  takeReport(turn, event.report);
-  pursueWork(turn);
+  takeReport(context, event.report);
+  pursueWork(context);
 }
 
-export function stepFailed(turn: ConversationTurn, event: EventOf<'stepFailed'>): void {
-  if (isAwaited(turn, event)) failStart(turn, event.code, event.reason);
+export function stepFailed(context: ConversationContext, event: EventOf<'stepFailed'>): void {
+  if (isAwaited(context, event)) failStart(context, event.code, event.reason);
 }
 
 /** Every non-final state has a deadline (D13): a start that takes too long ends in ERROR. */
-export function startExpired(turn: ConversationTurn): void {
-  const { startDeadline, waitsFor, awaiting } = turn.state;
-  if (startDeadline === null || turn.now < startDeadline) return;
+export function startExpired(context: ConversationContext): void {
+  const { startDeadline, waitsFor, awaiting } = context.state;
+  if (startDeadline === null || context.now < startDeadline) return;
   // In the line nothing takes too long; it only looks again.
-  if (waitsFor !== undefined && awaiting === null) return askAgain(turn);
-  failStart(turn, 'placement_failed', 'the start took too long');
-  giveUpLine(turn);
+  if (waitsFor !== undefined && awaiting === null) return askAgain(context);
+  failStart(context, 'placement_failed', 'the start took too long');
+  giveUpLine(context);
 }
 
 /** The start has failed meanwhile, or it is being deleted: whoever stands in the line leaves it. */
-export function waitsTooLate(turn: ConversationTurn, event: EventOf<'placementWaits'>): void {
-  if (!isAwaited(turn, event)) return;
-  removeLeftBehind(turn, event);
-  turn.state.awaiting = null;
-  turn.state.waitsFor = event.detail;
-  giveUpLine(turn);
+export function waitsTooLate(context: ConversationContext, event: EventOf<'placementWaits'>): void {
+  if (!isAwaited(context, event)) return;
+  removeLeftBehind(context, event);
+  context.state.awaiting = null;
+  context.state.waitsFor = event.detail;
+  giveUpLine(context);
 }

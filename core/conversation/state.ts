@@ -13,7 +13,7 @@ import type {
   SandboxSnapshot,
 } from '../machine/snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy, StartTaskStatus } from '../status.ts';
-import type { Mutable } from '../machine/turn.ts';
+import type { Mutable } from '../machine/step-context.ts';
 
 /** Phases in order of life. */
 export const CONVERSATION_PHASES = [

@@ -5,7 +5,7 @@
  */
 import { warmPoolAgain } from './admission/pool.ts';
 import type { RunItem } from './state.ts';
-import type { RunTurn } from './turn.ts';
+import type { RunContext } from './run-context.ts';
 
 /** What an item that waits again forgets: it has all its tries. */
 export const WAITS_AGAIN = { phase: 'waiting', failures: {}, notBefore: null, endedAt: null } as const;
@@ -17,15 +17,15 @@ export function wasPassedOver(item: RunItem | undefined): boolean {
   return outcome === 'skipped' || outcome === 'not_needed';
 }
 
-export function backToWork(turn: RunTurn): void {
-  const { state } = turn;
+export function backToWork(context: RunContext): void {
+  const { state } = context;
   if (state.phase === 'running') return;
-  if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
+  if (state.awaiting !== null) context.order({ type: 'cancelCommand', commandId: state.awaiting });
   state.awaiting = null;
   state.settleAt = null;
   state.cleanBy = null;
   state.closing = undefined;
   state.endedAt = null;
   state.phase = 'running';
-  warmPoolAgain(turn);
+  warmPoolAgain(context);
 }

@@ -9,7 +9,7 @@ import { hasHadEnough, unusedOfPool } from './admission/pool.ts';
 import { waitingForSlot } from './items/offers.ts';
 import { itemsByPhase } from './items-by-phase.ts';
 import type { RunState } from './state.ts';
-import { changeSandbox, newRequestId, type RunTurn } from './turn.ts';
+import { changeSandbox, newRequestId, type RunContext } from './run-context.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
 
 /** What a conversation says about the sandbox it is in; without a conversation nobody else can be meant. */
@@ -18,8 +18,8 @@ type SandboxUse = Pick<ConversationSnapshot, 'sandboxId' | 'sandboxStatus' | 'de
 };
 
 /** Remembers a sandbox when it is first seen, and that it is gone when its conversations say so. */
-export function noteSandbox(turn: RunTurn, conversation: SandboxUse): void {
-  const { state } = turn;
+export function noteSandbox(context: RunContext, conversation: SandboxUse): void {
+  const { state } = context;
   const { sandboxId, sandboxStatus } = conversation;
   // Before its first notice a sandbox may not exist yet: nothing could be asked of it.
   if (sandboxId === null || sandboxStatus === null) return;
@@ -30,10 +30,10 @@ export function noteSandbox(turn: RunTurn, conversation: SandboxUse): void {
     state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept', awaiting: null }];
   }
   // Whoever is in it is heard of again: it may be at rest now.
-  if (known?.isBusy === true) changeSandbox(turn, sandboxId, { isBusy: undefined });
-  if (sandboxStatus === 'MISSING' && known?.state !== 'gone') setSandbox(turn, sandboxId, 'gone');
+  if (known?.isBusy === true) changeSandbox(context, sandboxId, { isBusy: undefined });
+  if (sandboxStatus === 'MISSING' && known?.state !== 'gone') setSandbox(context, sandboxId, 'gone');
   // Who is deleted tells nothing more; its removal has decided about a sandbox that nobody else uses (D11).
-  else if (conversation.deleted && isOnlyUse(state, conversation)) setSandbox(turn, sandboxId, 'kept');
+  else if (conversation.deleted && isOnlyUse(state, conversation)) setSandbox(context, sandboxId, 'kept');
 }
 
 function isOnlyUse(state: RunState, { conversationId, sandboxId }: SandboxUse): boolean {
@@ -41,29 +41,29 @@ function isOnlyUse(state: RunState, { conversationId, sandboxId }: SandboxUse): 
 }
 
 /** What could not be collected is not thrown away, even if its item is tried again elsewhere. */
-export function keepUncollected(turn: RunTurn, sandboxId: SandboxId | null): void {
-  const { state } = turn;
+export function keepUncollected(context: RunContext, sandboxId: SandboxId | null): void {
+  const { state } = context;
   if (sandboxId === null || state.rules.cleanup.onCollectFailure !== 'keep') return;
   if (state.sandboxes.some((used) => used.sandboxId === sandboxId))
-    return setSandbox(turn, sandboxId, 'kept');
+    return setSandbox(context, sandboxId, 'kept');
   // Its first notice is still to come, and must not find it new.
   state.sandboxes = [...state.sandboxes, { sandboxId, state: 'kept', awaiting: null }];
 }
 
 function setSandbox(
-  turn: RunTurn,
+  context: RunContext,
   sandboxId: SandboxId,
   next: UsedSandbox['state'],
   awaiting: string | null = null,
 ): void {
-  changeSandbox(turn, sandboxId, { state: next, awaiting });
+  changeSandbox(context, sandboxId, { state: next, awaiting });
 }
 
 /** Lets go of every sandbox that nothing of this run needs any more. */
-export function releaseSandboxes(turn: RunTurn): void {
-  const { state } = turn;
-  releaseRecycled(turn);
-  releaseForSlots(turn);
+export function releaseSandboxes(context: RunContext): void {
+  const { state } = context;
+  releaseRecycled(context);
+  releaseForSlots(context);
   // While anything may still be placed, a shared sandbox may still be wanted.
   if (state.rules.sharesSandboxes && state.mode === 'normal' && mayStillPlace(state)) return;
   if (!state.sandboxes.some(({ state: use }) => use === 'used')) return;
@@ -71,7 +71,7 @@ export function releaseSandboxes(turn: RunTurn): void {
   for (const { sandboxId, state: use, pooled } of state.sandboxes) {
     // It was just said to be in use: asked again at once, the same would be answered, again and again.
     const isHeld = pooled?.isInUse === true && state.phase === 'running';
-    if (use === 'used' && !isHeld && needed !== 'all' && !needed.has(sandboxId)) letGo(turn, sandboxId);
+    if (use === 'used' && !isHeld && needed !== 'all' && !needed.has(sandboxId)) letGo(context, sandboxId);
   }
 }
 
@@ -79,8 +79,8 @@ export function releaseSandboxes(turn: RunTurn): void {
  * What is full, or whose slot is needed, goes while others are still placed (D29): whoever waits for a slot found no
  * room in any of them. One for each that waits, the fullest first; of those that are kept only the slot is given back.
  */
-function releaseForSlots(turn: RunTurn): void {
-  const { state } = turn;
+function releaseForSlots(context: RunContext): void {
+  const { state } = context;
   const { rules } = state;
   if (state.phase !== 'running' || rules.explicitSandboxId !== null || rules.pool !== undefined) return;
   // What nobody shares goes as soon as its item has ended, whoever waits.
@@ -96,8 +96,8 @@ function releaseForSlots(turn: RunTurn): void {
   const placed = placedBySandbox(state);
   const byUse = free.toSorted((a, b) => (placed.get(b.sandboxId) ?? 0) - (placed.get(a.sandboxId) ?? 0));
   for (const { sandboxId, state: use } of byUse.slice(0, Math.max(0, waiting - onTheirWay)))
-    if (use === 'kept') rest(turn, sandboxId);
-    else letGo(turn, sandboxId, { whileRunning: true });
+    if (use === 'kept') rest(context, sandboxId);
+    else letGo(context, sandboxId, { whileRunning: true });
 }
 
 const isThere = ({ state }: UsedSandbox): boolean => state === 'used' || state === 'kept';
@@ -115,19 +115,19 @@ function placedBySandbox({ items }: RunState): ReadonlyMap<SandboxId, number> {
 }
 
 /** Its files stay, its slot does not. */
-function rest(turn: RunTurn, sandboxId: SandboxId): void {
-  const { state } = turn;
+function rest(context: RunContext, sandboxId: SandboxId): void {
+  const { state } = context;
   if (mustStay(state, sandboxId)) return;
   const { runId } = state;
-  turn.order({ type: 'cleanUpSandbox', runId, sandboxId, how: 'pause', whileRunning: true });
-  changeSandbox(turn, sandboxId, { isResting: true });
+  context.order({ type: 'cleanUpSandbox', runId, sandboxId, how: 'pause', whileRunning: true });
+  changeSandbox(context, sandboxId, { isResting: true });
 }
 
 /** Nobody is placed there any more: what is in it decides alone, and its slot is wanted for the next of the pool. */
-function releaseRecycled(turn: RunTurn): void {
-  const { state, now } = turn;
+function releaseRecycled(context: RunContext): void {
+  const { state, now } = context;
   if (state.phase !== 'running') return;
-  for (const used of unusedOfPool(state)) if (hasHadEnough(state, used, now)) letGo(turn, used.sandboxId);
+  for (const used of unusedOfPool(state)) if (hasHadEnough(state, used, now)) letGo(context, used.sandboxId);
 }
 
 function mayStillPlace(state: RunState): boolean {
@@ -148,36 +148,41 @@ function neededSandboxes(state: RunState): ReadonlySet<SandboxId> | 'all' {
 }
 
 /** Whether somebody else's conversation is in it, too, is decided where attachments are kept, in one transaction. */
-function letGo(turn: RunTurn, sandboxId: SandboxId, options: { readonly whileRunning?: true } = {}): void {
-  const { state } = turn;
-  if (mustStay(state, sandboxId)) return setSandbox(turn, sandboxId, 'kept');
+function letGo(
+  context: RunContext,
+  sandboxId: SandboxId,
+  options: { readonly whileRunning?: true } = {},
+): void {
+  const { state } = context;
+  if (mustStay(state, sandboxId)) return setSandbox(context, sandboxId, 'kept');
   const how = state.rules.cleanup.sandbox === 'pause' ? 'pause' : 'delete';
-  const commandId = turn.order({ type: 'cleanUpSandbox', runId: state.runId, sandboxId, how, ...options });
+  const commandId = context.order({ type: 'cleanUpSandbox', runId: state.runId, sandboxId, how, ...options });
   // A pause is asked for and not waited for: one that is released already says nothing about it.
-  setSandbox(turn, sandboxId, how === 'pause' ? 'kept' : 'asked', commandId);
+  setSandbox(context, sandboxId, how === 'pause' ? 'kept' : 'asked', commandId);
 }
 
 /** A sandbox that others use as well is left to them. */
 export function cleanedUp(
-  turn: RunTurn,
+  context: RunContext,
   event: Extract<RunEvent, { readonly type: 'sandboxCleanedUp' }>,
 ): void {
-  const { state } = turn;
+  const { state } = context;
   const used = state.sandboxes.find(({ awaiting }) => awaiting === event.commandId);
   if (used === undefined) return;
   if (event.isBusy === true && state.phase === 'running')
-    return changeSandbox(turn, used.sandboxId, { state: 'used', awaiting: null, isBusy: true });
-  if (!event.isOurs && used.pooled !== undefined && state.phase === 'running') return stillInUse(turn, used);
+    return changeSandbox(context, used.sandboxId, { state: 'used', awaiting: null, isBusy: true });
+  if (!event.isOurs && used.pooled !== undefined && state.phase === 'running')
+    return stillInUse(context, used);
   // Nobody was ever in it, so nobody would tell that it is gone: that it was asked to go is all there is to hear.
   if (event.isOurs && used.state === 'asked' && used.pooled?.placed === 0)
-    return setSandbox(turn, used.sandboxId, 'gone');
-  setSandbox(turn, used.sandboxId, event.isOurs || used.state !== 'asked' ? used.state : 'kept');
+    return setSandbox(context, used.sandboxId, 'gone');
+  setSandbox(context, used.sandboxId, event.isOurs || used.state !== 'asked' ? used.state : 'kept');
 }
 
 /** A conversation of this run came that it had not heard of: looked at again when it has, or at the end. */
-function stillInUse(turn: RunTurn, { sandboxId, pooled }: UsedSandbox): void {
+function stillInUse(context: RunContext, { sandboxId, pooled }: UsedSandbox): void {
   if (pooled === undefined) return;
-  changeSandbox(turn, sandboxId, { state: 'used', awaiting: null, pooled: { ...pooled, isInUse: true } });
+  changeSandbox(context, sandboxId, { state: 'used', awaiting: null, pooled: { ...pooled, isInUse: true } });
 }
 
 /** Who waits for an answer is not cut off. */
@@ -192,14 +197,14 @@ export function sandboxesSettled(state: RunState): boolean {
 }
 
 /** After the sandboxes: the job may want its conversations gone, too. */
-export function removeConversations(turn: RunTurn): void {
-  if (turn.state.rules.cleanup.conversation !== 'delete') return;
-  for (const item of turn.state.items) {
+export function removeConversations(context: RunContext): void {
+  if (context.state.rules.cleanup.conversation !== 'delete') return;
+  for (const item of context.state.items) {
     if (item.ending?.outcome === 'waiting') continue;
     for (const id of [...item.past, item.conversationId]) {
       if (id === null) continue;
-      const event = { type: 'deleteRequested', requestId: newRequestId(turn) } as const;
-      turn.order({ type: 'send', to: { machine: 'conversation', id }, event });
+      const event = { type: 'deleteRequested', requestId: newRequestId(context) } as const;
+      context.order({ type: 'send', to: { machine: 'conversation', id }, event });
     }
   }
 }

@@ -3,7 +3,7 @@
  * Owns their order, their time, and the end itself; a step changes no outcome, however it goes.
  */
 import type { RunEvent } from './message.ts';
-import type { RunTurn } from './turn.ts';
+import type { RunContext } from './run-context.ts';
 import { closeShards } from './shard-directives.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
@@ -13,49 +13,49 @@ export const LAST_STEP_DONE = 'finally_done';
 export const LAST_STEP_FAILED = 'finally_failed';
 
 /** One step after the other, each with a command of its own: its id is what tells a repeat from another message. */
-export function beginClosing(turn: RunTurn): void {
-  takeStep(turn, 0);
+export function beginClosing(context: RunContext): void {
+  takeStep(context, 0);
 }
 
-function takeStep(turn: RunTurn, step: number): void {
-  const { state } = turn;
+function takeStep(context: RunContext, step: number): void {
+  const { state } = context;
   const rule = state.rules.finally?.[step];
-  if (rule === undefined) return finish(turn);
+  if (rule === undefined) return finish(context);
   state.phase = 'closing';
-  state.closing = { step, by: turn.now + rule.timeoutMs };
-  state.awaiting = turn.order({ type: 'notifyOfRun', runId: state.runId, step });
+  state.closing = { step, by: context.now + rule.timeoutMs };
+  state.awaiting = context.order({ type: 'notifyOfRun', runId: state.runId, step });
 }
 
-function finish(turn: RunTurn): void {
-  const { state } = turn;
+function finish(context: RunContext): void {
+  const { state } = context;
   state.closing = undefined;
   state.awaiting = null;
   state.phase = 'finished';
-  state.endedAt = turn.now;
-  closeShards(turn);
+  state.endedAt = context.now;
+  closeShards(context);
 }
 
-export function notified(turn: RunTurn, event: EventOf<'runNotified'>): void {
-  if (turn.state.awaiting !== event.commandId) return;
-  stepEnded(turn, LAST_STEP_DONE, event.isSent ? 'sent' : 'not wanted of a run that ended so');
+export function notified(context: RunContext, event: EventOf<'runNotified'>): void {
+  if (context.state.awaiting !== event.commandId) return;
+  stepEnded(context, LAST_STEP_DONE, event.isSent ? 'sent' : 'not wanted of a run that ended so');
 }
 
-export function notifyUnsuccessful(turn: RunTurn, event: EventOf<'notifyFailed'>): void {
-  if (turn.state.awaiting === event.commandId) stepEnded(turn, LAST_STEP_FAILED, event.reason);
+export function notifyUnsuccessful(context: RunContext, event: EventOf<'notifyFailed'>): void {
+  if (context.state.awaiting === event.commandId) stepEnded(context, LAST_STEP_FAILED, event.reason);
 }
 
 /** Nobody waits for a receiver for ever: what it did not take in its time is recorded, and the run goes on. */
-export function closingExpired(turn: RunTurn): void {
-  const { closing, awaiting } = turn.state;
-  if (closing === undefined || turn.now < closing.by) return;
-  if (awaiting !== null) turn.order({ type: 'cancelCommand', commandId: awaiting });
-  stepEnded(turn, LAST_STEP_FAILED, 'nobody took it within its time');
+export function closingExpired(context: RunContext): void {
+  const { closing, awaiting } = context.state;
+  if (closing === undefined || context.now < closing.by) return;
+  if (awaiting !== null) context.order({ type: 'cancelCommand', commandId: awaiting });
+  stepEnded(context, LAST_STEP_FAILED, 'nobody took it within its time');
 }
 
-function stepEnded(turn: RunTurn, code: string, how: string): void {
-  const step = turn.state.closing?.step ?? 0;
-  const about = { machine: 'run', id: turn.state.runId } as const;
+function stepEnded(context: RunContext, code: string, how: string): void {
+  const step = context.state.closing?.step ?? 0;
+  const about = { machine: 'run', id: context.state.runId } as const;
   const detail = `notify ${step + 1}: ${how}`;
-  turn.order({ type: 'record', event: { about, conversationId: null, code, detail } });
-  takeStep(turn, step + 1);
+  context.order({ type: 'record', event: { about, conversationId: null, code, detail } });
+  takeStep(context, step + 1);
 }

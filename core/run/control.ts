@@ -19,7 +19,7 @@ import { changePace } from './admission/pace.ts';
 import { poolDeadline, warmPoolAgain } from './admission/pool.ts';
 import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
-import { changeItem, type RunTurn } from './turn.ts';
+import { changeItem, type RunContext } from './run-context.ts';
 
 /** The reason of a run that a person holds. */
 export const HELD_BY_USER = 'user';
@@ -30,87 +30,89 @@ type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type:
 
 const CANCELLED = endingOf({ seen: 'cancelled' });
 
-function isFirst({ state }: RunTurn, requestId: string): boolean {
+function isFirst({ state }: RunContext, requestId: string): boolean {
   if (wasSeen(state.seen, requestId)) return false;
   state.seen = remember(state.seen, requestId);
   return true;
 }
 
 /** Ends what waits, stops what works; what was made so far is still collected. */
-export function cancel(turn: RunTurn, event: EventOf<'cancelRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  if (event.keys !== undefined) return cancelItems(turn, event.keys, event.by);
-  turn.state.mode = 'cancelling';
-  turn.state.reason = 'cancelled';
-  for (const index of turn.state.items.keys()) cancelItem(turn, index);
+export function cancel(context: RunContext, event: EventOf<'cancelRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  if (event.keys !== undefined) return cancelItems(context, event.keys, event.by);
+  context.state.mode = 'cancelling';
+  context.state.reason = 'cancelled';
+  for (const index of context.state.items.keys()) cancelItem(context, index);
 }
 
 /** The run itself goes on. */
-function cancelItems(turn: RunTurn, keys: readonly string[], by: string | undefined): void {
-  const indexes = indexesOf(turn.state, keys).filter((index) => turn.state.items[index]?.phase !== 'ended');
+function cancelItems(context: RunContext, keys: readonly string[], by: string | undefined): void {
+  const indexes = indexesOf(context.state, keys).filter(
+    (index) => context.state.items[index]?.phase !== 'ended',
+  );
   if (indexes.length === 0) return;
-  for (const index of indexes) cancelItem(turn, index);
-  recordAmendment(turn, `cancelled ${named(turn.state, indexes)}`, by);
+  for (const index of indexes) cancelItem(context, index);
+  recordAmendment(context, `cancelled ${named(context.state, indexes)}`, by);
 }
 
-function cancelItem(turn: RunTurn, index: number): void {
-  const phase = turn.state.items[index]?.phase;
-  if (phase === 'waiting') endAttempt(turn, index, CANCELLED);
-  else if (phase === 'starting' || phase === 'working') stopItem(turn, index, CANCELLED);
+function cancelItem(context: RunContext, index: number): void {
+  const phase = context.state.items[index]?.phase;
+  if (phase === 'waiting') endAttempt(context, index, CANCELLED);
+  else if (phase === 'starting' || phase === 'working') stopItem(context, index, CANCELLED);
 }
 
 /** Nothing new begins; what is in flight goes on. */
-export function drain(turn: RunTurn, event: EventOf<'drainRequested'>): void {
-  if (!isFirst(turn, event.requestId) || turn.state.mode === 'cancelling') return;
-  turn.state.mode = 'draining';
-  turn.state.reason = 'drained';
+export function drain(context: RunContext, event: EventOf<'drainRequested'>): void {
+  if (!isFirst(context, event.requestId) || context.state.mode === 'cancelling') return;
+  context.state.mode = 'draining';
+  context.state.reason = 'drained';
 }
 
 /** As a drained run, but its host stays: somebody means to resume it. */
-export function holdRun(turn: RunTurn, event: EventOf<'holdRequested'>): void {
-  if (!isFirst(turn, event.requestId) || turn.state.mode !== 'normal') return;
-  hold(turn, HELD_BY_USER);
+export function holdRun(context: RunContext, event: EventOf<'holdRequested'>): void {
+  if (!isFirst(context, event.requestId) || context.state.mode !== 'normal') return;
+  hold(context, HELD_BY_USER);
 }
 
 /** Admits again, and takes up what failed in one of the classes named; spend is never reset. */
-export function resume(turn: RunTurn, event: EventOf<'resumeRequested'>): void {
-  const { state } = turn;
-  if (!isFirst(turn, event.requestId)) return;
+export function resume(context: RunContext, event: EventOf<'resumeRequested'>): void {
+  const { state } = context;
+  if (!isFirst(context, event.requestId)) return;
   const retaken = [...state.items.keys()].filter((index) => isRetaken(state.items[index], event));
   if (state.mode === 'normal' && retaken.length === 0 && state.trip === undefined) return;
   const stoodStill = state.mode !== 'normal';
   // A run that stood still begins as softly as a new one.
-  if (stoodStill) changePace(turn, { rampFrom: turn.now });
+  if (stoodStill) changePace(context, { rampFrom: context.now });
   state.mode = 'normal';
   state.reason = null;
   state.breakerHits = [];
   state.trip = undefined;
-  takeUp(turn, retaken);
-  if (stoodStill) warmPoolAgain(turn);
+  takeUp(context, retaken);
+  if (stoodStill) warmPoolAgain(context);
 }
 
 /** However they ended; who was skipped for them is looked at again. */
-export function requeue(turn: RunTurn, event: EventOf<'requeueRequested'>): void {
-  const { state } = turn;
-  if (!isFirst(turn, event.requestId) || state.mode === 'cancelling') return;
+export function requeue(context: RunContext, event: EventOf<'requeueRequested'>): void {
+  const { state } = context;
+  if (!isFirst(context, event.requestId) || state.mode === 'cancelling') return;
   if (hasEndedForGood(state)) return;
   const indexes = indexesOf(state, event.keys).filter((index) => state.items[index]?.phase === 'ended');
   if (indexes.length === 0) return;
-  takeUp(turn, indexes);
-  recordAmendment(turn, `requeued ${named(state, indexes)}`, event.by);
+  takeUp(context, indexes);
+  recordAmendment(context, `requeued ${named(state, indexes)}`, event.by);
 }
 
-export function setSettings(turn: RunTurn, event: EventOf<'settingsChanged'>): void {
-  if (isFirst(turn, event.requestId)) changeSettings(turn, event);
+export function setSettings(context: RunContext, event: EventOf<'settingsChanged'>): void {
+  if (isFirst(context, event.requestId)) changeSettings(context, event);
 }
 
 /** Items wait again, with all their tries, and a run that was on its way to its end goes back to work. */
-function takeUp(turn: RunTurn, indexes: readonly number[]): void {
-  const { state } = turn;
+function takeUp(context: RunContext, indexes: readonly number[]): void {
+  const { state } = context;
   if (indexes.length === 0) return;
   const skipped = [...state.items.keys()].filter((index) => wasPassedOver(state.items[index]));
-  for (const index of new Set([...indexes, ...skipped])) changeItem(turn, index, WAITS_AGAIN);
-  backToWork(turn);
+  for (const index of new Set([...indexes, ...skipped])) changeItem(context, index, WAITS_AGAIN);
+  backToWork(context);
 }
 
 function isRetaken(item: RunItem | undefined, event: EventOf<'resumeRequested'>): boolean {
@@ -131,23 +133,23 @@ function named({ items }: RunState, indexes: readonly number[]): string {
 }
 
 /** After every event: begin what may begin, let go of what nobody needs, and move on when all is done. */
-export function pursue(turn: RunTurn): void {
-  admit(turn);
-  if (turn.state.mode === 'cancelling') endWaiting(turn);
-  releaseSandboxes(turn);
-  advance(turn);
+export function pursue(context: RunContext): void {
+  admit(context);
+  if (context.state.mode === 'cancelling') endWaiting(context);
+  releaseSandboxes(context);
+  advance(context);
 }
 
 /** A budget that cancels leaves only those that wait: nothing was in flight any more. */
-function endWaiting(turn: RunTurn): void {
-  for (const index of itemsByPhase(turn.state).waiting)
-    endAttempt(turn, index, endingOf({ seen: 'budget_exceeded' }));
+function endWaiting(context: RunContext): void {
+  for (const index of itemsByPhase(context.state).waiting)
+    endAttempt(context, index, endingOf({ seen: 'budget_exceeded' }));
 }
 
-function advance(turn: RunTurn): void {
-  const { state } = turn;
-  if (state.phase === 'running' && haveAllEnded(state)) beginCleaning(turn);
-  if (state.phase === 'cleaning' && sandboxesSettled(state)) endCleaning(turn);
+function advance(context: RunContext): void {
+  const { state } = context;
+  if (state.phase === 'running' && haveAllEnded(state)) beginCleaning(context);
+  if (state.phase === 'cleaning' && sandboxesSettled(state)) endCleaning(context);
 }
 
 function haveAllEnded(state: RunState): boolean {
@@ -156,66 +158,66 @@ function haveAllEnded(state: RunState): boolean {
 }
 
 /** A sandbox that cannot be stopped never says that it is gone: the wait for it has an end (D13). */
-function beginCleaning(turn: RunTurn): void {
-  turn.state.phase = 'cleaning';
-  turn.state.cleanBy = turn.now + CLEANUP_TIMEOUT_MS;
-  releaseSandboxes(turn);
+function beginCleaning(context: RunContext): void {
+  context.state.phase = 'cleaning';
+  context.state.cleanBy = context.now + CLEANUP_TIMEOUT_MS;
+  releaseSandboxes(context);
 }
 
-function endCleaning(turn: RunTurn): void {
-  turn.state.cleanBy = null;
-  removeConversations(turn);
-  settle(turn);
+function endCleaning(context: RunContext): void {
+  context.state.cleanBy = null;
+  removeConversations(context);
+  settle(context);
 }
 
-function settle(turn: RunTurn): void {
-  const { state } = turn;
+function settle(context: RunContext): void {
+  const { state } = context;
   const { settleMs } = state.rules;
-  if (settleMs === null) return report(turn);
+  if (settleMs === null) return report(context);
   state.phase = 'settling';
-  state.settleAt = turn.now + settleMs;
-  if (settleMs === 0) settled(turn);
+  state.settleAt = context.now + settleMs;
+  if (settleMs === 0) settled(context);
 }
 
 /** Late rows had their time: join the gateway's rows with the conversations (D27). */
-function settled(turn: RunTurn): void {
-  const { state } = turn;
+function settled(context: RunContext): void {
+  const { state } = context;
   state.settleAt = null;
   state.phase = 'reconciling';
-  state.awaiting = turn.order({ type: 'reconcileRun', runId: state.runId });
+  state.awaiting = context.order({ type: 'reconcileRun', runId: state.runId });
 }
 
-export function reconciled(turn: RunTurn, event: EventOf<'runReconciled'>): void {
-  if (turn.state.awaiting !== event.commandId) return;
-  turn.state.reconciliation = event.summary;
-  turn.state.reconcileError = null;
-  report(turn);
+export function reconciled(context: RunContext, event: EventOf<'runReconciled'>): void {
+  if (context.state.awaiting !== event.commandId) return;
+  context.state.reconciliation = event.summary;
+  context.state.reconcileError = null;
+  report(context);
 }
 
 /** A report without its reconciliation says so; nothing is lost, `parley reconcile` repeats it. */
-export function reconcileUnsuccessful(turn: RunTurn, event: EventOf<'reconcileFailed'>): void {
-  if (turn.state.awaiting !== event.commandId) return;
-  turn.state.reconcileError = event.reason;
-  report(turn);
+export function reconcileUnsuccessful(context: RunContext, event: EventOf<'reconcileFailed'>): void {
+  if (context.state.awaiting !== event.commandId) return;
+  context.state.reconcileError = event.reason;
+  report(context);
 }
 
-function report(turn: RunTurn): void {
-  turn.state.phase = 'reporting';
-  turn.state.awaiting = turn.order({ type: 'reportRun', runId: turn.state.runId });
+function report(context: RunContext): void {
+  context.state.phase = 'reporting';
+  context.state.awaiting = context.order({ type: 'reportRun', runId: context.state.runId });
 }
 
-export function reported(turn: RunTurn, event: EventOf<'runReported'>): void {
-  if (turn.state.awaiting !== event.commandId) return;
-  turn.state.awaiting = null;
-  beginClosing(turn);
+export function reported(context: RunContext, event: EventOf<'runReported'>): void {
+  if (context.state.awaiting !== event.commandId) return;
+  context.state.awaiting = null;
+  beginClosing(context);
 }
 
-export function expired(turn: RunTurn): void {
-  const { state } = turn;
-  if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);
-  if (state.cleanBy !== null && turn.now >= state.cleanBy) endCleaning(turn);
-  closingExpired(turn);
-  if (!isSharded(state)) itemsExpired(turn);
+export function expired(context: RunContext): void {
+  const { state } = context;
+  if (state.settleAt !== null && context.now >= state.settleAt) settled(context);
+  if (state.cleanBy !== null && context.now >= state.cleanBy) endCleaning(context);
+  closingExpired(context);
+  if (!isSharded(state)) itemsExpired(context);
 }
 
 /** The one instant a driver has to arm a timer for. */

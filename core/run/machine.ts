@@ -5,7 +5,7 @@
 import { stay, type Machine, type Step } from '../machine/machine.ts';
 import type { RunItemRow } from '../machine/projection.ts';
 import { runCell } from '../machine/transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
+import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
 import { changedPositions } from './amend/changed-positions.ts';
 import { pursue, runDeadline } from './control.ts';
 import { itemRows, runRow } from './items/rows.ts';
@@ -17,7 +17,7 @@ import { FIRST_SEQUENCE, isSharded } from './shards.ts';
 import { hasEndedForGood } from './items-by-phase.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
-import type { RunTurn } from './turn.ts';
+import type { RunContext } from './run-context.ts';
 import { directShards } from './shard-directives.ts';
 import { runClockSet } from './working-time.ts';
 
@@ -37,31 +37,31 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
 
 function stepRun(state: RunState | null, event: RunEvent, now: number): Step<RunState | null, RunCommand> {
   if (state === null) return event.type === 'runStarted' ? init(event, now) : stay(state);
-  return takeTurn(state, now, TURN, (turn) => runCell(RUN_TABLE, state.phase, turn, event));
+  return playStep(state, now, STEP, (context) => runCell(RUN_TABLE, state.phase, context, event));
 }
 
 function init(event: Extract<RunEvent, { type: 'runStarted' }>, now: number): Step<RunState, RunCommand> {
   const created = initRun(event.spec, now);
-  return takeTurn(created, now, TURN, (turn) => {
-    warmPool(turn);
-    pursue(turn);
+  return playStep(created, now, STEP, (context) => {
+    warmPool(context);
+    pursue(context);
   });
 }
 
-const TURN: TurnOptions<RunState, RunOrder> = {
+const STEP: StepOptions<RunState, RunOrder> = {
   prefixOf: (state) => `run/${state.runId}`,
   copy: copyRun,
   settle: settleRun,
 };
 
-/** After every turn of a run that changed something: it counts, projects, and tells its shards. */
-function settleRun(before: RunState, turn: RunTurn): void {
-  const { state } = turn;
+/** After every step of a run that changed something: it counts, projects, and tells its shards. */
+function settleRun(before: RunState, context: RunContext): void {
+  const { state } = context;
   state.sequence += 1;
   const isInit = before.sequence === 0;
   const changed = changedPositions(isInit ? [] : before.items, state.items);
-  turn.order({ type: 'project', rows: [runRow(state), ...rowsOfChanged(before, state, changed)] });
-  if (isSharded(state)) directShards(before, turn, isInit ? [] : changed);
+  context.order({ type: 'project', rows: [runRow(state), ...rowsOfChanged(before, state, changed)] });
+  if (isSharded(state)) directShards(before, context, isInit ? [] : changed);
 }
 
 /** A shard writes the rows of its items itself, from the first change on; the run writes what is older than that. */

@@ -8,35 +8,35 @@ import { endAttempt } from './items/items.ts';
 import type { RunEvent } from './message.ts';
 import { boundsOf, isSharded, shardOf } from './shards.ts';
 import { isInFlight } from './state.ts';
-import { changeItem, type RunTurn } from './turn.ts';
+import { changeItem, type RunContext } from './run-context.ts';
 import { sendDirectives, directiveOf } from './shard-directives.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
 /** From here on it is told what the run wants; what it missed it hears now. */
-export function shardReady(turn: RunTurn, { number, items }: EventOf<'shardReady'>): void {
-  const { shards } = turn.state;
-  const { from, to } = boundsOf(turn.state, number);
+export function shardReady(context: RunContext, { number, items }: EventOf<'shardReady'>): void {
+  const { shards } = context.state;
+  const { from, to } = boundsOf(context.state, number);
   // It will say so again when it has those that were added meanwhile.
   if (items !== undefined && items !== to - from) return;
-  if (shards?.[number] === false) turn.state.shards = shards.with(number, true);
+  if (shards?.[number] === false) context.state.shards = shards.with(number, true);
 }
 
 /** As if the item had lived here: what it cost, what becomes of its sandbox, whether it is tried again. */
-export function attemptReported(turn: RunTurn, event: EventOf<'attemptEnded'>): void {
-  const { state } = turn;
+export function attemptReported(context: RunContext, event: EventOf<'attemptEnded'>): void {
+  const { state } = context;
   const { index, attempt, conversationId, sandboxId, sandboxStatus, costNanoUsd } = event;
   const item = state.items[index];
   if (!isSharded(state) || item?.attempt !== attempt || !isInFlight(item)) return;
-  changeItem(turn, index, { conversationId, sandboxId, sandboxStatus, costNanoUsd });
-  noteSandbox(turn, { conversationId, sandboxId, sandboxStatus, deleted: false });
+  changeItem(context, index, { conversationId, sandboxId, sandboxStatus, costNanoUsd });
+  noteSandbox(context, { conversationId, sandboxId, sandboxStatus, deleted: false });
   state.spentNanoUsd += costNanoUsd - item.costNanoUsd;
-  tellSoftLimit(turn);
-  if (event.isUncollected) keepUncollected(turn, sandboxId);
-  endAttempt(turn, index, event.ending);
+  tellSoftLimit(context);
+  if (event.isUncollected) keepUncollected(context, sandboxId);
+  endAttempt(context, index, event.ending);
   const ended = state.items[index];
-  if (ended?.phase === 'waiting') changeItem(turn, index, { notBefore: event.notBefore });
+  if (ended?.phase === 'waiting') changeItem(context, index, { notBefore: event.notBefore });
   // Its shard would wait for another try, and a run that is being cancelled gives none.
   else if (ended !== undefined && event.phase === 'waiting')
-    sendDirectives(turn, shardOf(state, index), [directiveOf(ended, index, state.sequence + 1)]);
+    sendDirectives(context, shardOf(state, index), [directiveOf(ended, index, state.sequence + 1)]);
 }

@@ -6,24 +6,24 @@ import { formatNano, nanoUsd } from '../money/money.ts';
 import type { RunEvent, RunSettings } from './message.ts';
 import { changePace, paceOf } from './admission/pace.ts';
 import type { RunRules } from './rules.ts';
-import type { RunTurn } from './turn.ts';
+import type { RunContext } from './run-context.ts';
 
 /** Code of the lifecycle event by which an amendment is found again. */
 export const AMENDED = 'run_amended';
 
 export function changeSettings(
-  turn: RunTurn,
+  context: RunContext,
   event: Extract<RunEvent, { readonly type: 'settingsChanged' }>,
 ): void {
-  const { state } = turn;
+  const { state } = context;
   const rules = amended(state.rules, event.settings);
   const words = wordsOf(state.rules, rules);
   if (words.length === 0) return;
   state.rules = rules;
   // A number that a person gives counts at once: what the endpoint said before was about the old one.
   if (event.settings.concurrency !== undefined && paceOf(state).places !== null)
-    changePace(turn, { places: null, calm: 0 });
-  recordAmendment(turn, words.join(', '), event.by);
+    changePace(context, { places: null, calm: 0 });
+  recordAmendment(context, words.join(', '), event.by);
 }
 
 /** Impossible values change nothing: whoever asks checks them first, and says so. */
@@ -54,8 +54,8 @@ const budgetWords = ({ budget }: RunRules): string =>
   budget === null ? 'none' : `$${formatNano(nanoUsd(budget.nanoUsd))}`;
 
 /** The instant is that of the record. */
-export function recordAmendment(turn: RunTurn, what: string, by: string | undefined): void {
-  const about = { machine: 'run', id: turn.state.runId } as const;
+export function recordAmendment(context: RunContext, what: string, by: string | undefined): void {
+  const about = { machine: 'run', id: context.state.runId } as const;
   const detail = by === undefined ? what : `${what}, by ${by}`;
-  turn.order({ type: 'record', event: { about, conversationId: null, code: AMENDED, detail } });
+  context.order({ type: 'record', event: { about, conversationId: null, code: AMENDED, detail } });
 }

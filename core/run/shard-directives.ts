@@ -6,14 +6,14 @@ import type { ShardDirective, ShardSpec, ShardEvent } from '../shard/message.ts'
 import { boundsOf, shardAddress, shardOf } from './shards.ts';
 import { haveAllEndedWell } from './items-by-phase.ts';
 import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './state.ts';
-import type { RunTurn } from './turn.ts';
+import type { RunContext } from './run-context.ts';
 
-/** After a turn: each shard hears of the items that the run changed of its own accord. */
-export function directShards(before: RunState, turn: RunTurn, changed: readonly number[]): void {
-  const { state } = turn;
+/** After a step: each shard hears of the items that the run changed of its own accord. */
+export function directShards(before: RunState, context: RunContext, changed: readonly number[]): void {
+  const { state } = context;
   const directives = new Map<number, ShardDirective[]>();
   for (const [number, isThere] of (state.shards ?? []).entries()) {
-    if (hasGrown(before, state, number)) startShard(turn, number);
+    if (hasGrown(before, state, number)) startShard(context, number);
     else if (isThere)
       directives.set(number, before.shards?.[number] === true ? [] : directivesSinceInit(state, number));
   }
@@ -25,7 +25,7 @@ export function directShards(before: RunState, turn: RunTurn, changed: readonly 
       continue;
     directives.get(number)?.push(directiveOf(is, index, state.sequence));
   }
-  for (const [number, about] of directives) if (about.length > 0) sendDirectives(turn, number, about);
+  for (const [number, about] of directives) if (about.length > 0) sendDirectives(context, number, about);
 }
 
 /** At the start of the run, and where items were added: a shard that has begun takes up those that it has not. */
@@ -33,15 +33,19 @@ function hasGrown(before: RunState, state: RunState, number: number): boolean {
   return before.sequence === 0 || boundsOf(before, number).to !== boundsOf(state, number).to;
 }
 
-export function sendDirectives(turn: RunTurn, number: number, directives: readonly ShardDirective[]): void {
-  turn.order({
+export function sendDirectives(
+  context: RunContext,
+  number: number,
+  directives: readonly ShardDirective[],
+): void {
+  context.order({
     type: 'send',
-    to: shardAddress(turn.state.runId, number),
+    to: shardAddress(context.state.runId, number),
     event: { type: 'itemsDirected', directives },
   });
 }
 
-/** `revision` counts the turns of the run: of two wishes about one item the later one wins. */
+/** `revision` counts the steps of the run: of two wishes about one item the later one wins. */
 export function directiveOf(item: RunItem, index: number, revision: number): ShardDirective {
   const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs, own } =
     item;
@@ -62,16 +66,16 @@ export function directiveOf(item: RunItem, index: number, revision: number): Sha
 }
 
 /** Nothing is asked of them until somebody takes the run up again; where all items have ended well nobody can. */
-export function closeShards(turn: RunTurn): void {
-  const { runId, items, rules, shards = [] } = turn.state;
+export function closeShards(context: RunContext): void {
+  const { runId, items, rules, shards = [] } = context.state;
   const isForGood = haveAllEndedWell(items);
   if (!isForGood && rules.shardsRest !== true) return;
   const event: ShardEvent = { type: 'shardClosed', ...(isForGood ? {} : { mayOpenAgain: true }) };
-  for (const number of shards.keys()) turn.order({ type: 'send', to: shardAddress(runId, number), event });
+  for (const number of shards.keys()) context.order({ type: 'send', to: shardAddress(runId, number), event });
 }
 
-function startShard(turn: RunTurn, number: number): void {
-  const { state } = turn;
+function startShard(context: RunContext, number: number): void {
+  const { state } = context;
   const { from, to } = boundsOf(state, number);
   const spec: ShardSpec = {
     runId: state.runId,
@@ -82,7 +86,7 @@ function startShard(turn: RunTurn, number: number): void {
     rules: state.rules,
     items: state.items.slice(from, to).map(specOf),
   };
-  turn.order({
+  context.order({
     type: 'send',
     to: shardAddress(state.runId, number),
     event: { type: 'shardStarted', spec },

@@ -9,7 +9,7 @@ import type { PlanNeed, PlanWhole } from '../plan/plan.ts';
 import type { SeenRequests } from '../machine/requests.ts';
 import type { LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
-import type { Mutable } from '../machine/turn.ts';
+import type { Mutable } from '../machine/step-context.ts';
 import type { RunRules } from './rules.ts';
 import type { Trip } from './admission/trip.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';

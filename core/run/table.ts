@@ -13,11 +13,11 @@ import * as items from './items/items.ts';
 import * as reports from './reports.ts';
 import type { RunEvent } from './message.ts';
 import { poolWarmed } from './admission/pool.ts';
-import type { RunTurn } from './turn.ts';
+import type { RunContext } from './run-context.ts';
 
 type RunCell<Type extends RunEvent['type']> = Cell<
   RunPhase,
-  RunTurn,
+  RunContext,
   Extract<RunEvent, { readonly type: Type }>
 >;
 
@@ -30,16 +30,16 @@ function cell<Type extends RunEvent['type']>(
   return {
     to,
     says,
-    run: (turn, event) => {
-      if (isRepeat(turn, event)) return;
-      run(turn, event);
-      control.pursue(turn);
+    run: (context, event) => {
+      if (isRepeat(context, event)) return;
+      run(context, event);
+      control.pursue(context);
     },
   };
 }
 
 /** It changes nothing, not even what has become due meanwhile: a timer sees to that. */
-function isRepeat({ state }: RunTurn, event: RunEvent): boolean {
+function isRepeat({ state }: RunContext, event: RunEvent): boolean {
   return 'requestId' in event && wasSeen(state.seen, event.requestId);
 }
 
@@ -69,7 +69,7 @@ const controllable = (phase: RunPhase) => ({
   ),
 });
 
-export const RUN_TABLE: TransitionTable<RunPhase, RunTurn, RunEvent> = {
+export const RUN_TABLE: TransitionTable<RunPhase, RunContext, RunEvent> = {
   running: {
     ...controllable('running'),
     conversationStarted: cell(['running'], 'the attempt has its conversation', items.conversationStarted),

@@ -35,206 +35,207 @@ import {
   returnToReleased,
   stop,
   watch,
-  type SandboxTurn,
-} from './turn.ts';
+  type SandboxContext,
+} from './sandbox-context.ts';
 
 type Answer = { readonly commandId: string };
 export type EventOf<Type extends SandboxEvent['type']> = Extract<SandboxEvent, { readonly type: Type }>;
 
 /** Only the answer that is awaited counts; any other is late, and a machine stays silent on it. */
-function isAwaited({ state }: SandboxTurn, event: Answer): boolean {
+function isAwaited({ state }: SandboxContext, event: Answer): boolean {
   return state.awaiting === event.commandId;
 }
 
 /** Boot is over: a session begins, or the pause that was asked for in the meantime does (D8). */
-export function ready(turn: SandboxTurn, event: EventOf<'sandboxReady'>): void {
-  if (!isAwaited(turn, event)) return;
-  const { wanted } = turn.state;
-  beginSession(turn, event.bootedAt);
-  turn.state.wanted = null;
-  if (wanted === 'pause') beginPause(turn, turn.state.releaseReason);
+export function ready(context: SandboxContext, event: EventOf<'sandboxReady'>): void {
+  if (!isAwaited(context, event)) return;
+  const { wanted } = context.state;
+  beginSession(context, event.bootedAt);
+  context.state.wanted = null;
+  if (wanted === 'pause') beginPause(context, context.state.releaseReason);
   // Last, so that the answer shows the state as it will be: two snapshots of one stamp must never differ.
-  answerWaiters(turn, null);
+  answerWaiters(context, null);
 }
 
-export function startFailed(turn: SandboxTurn, event: EventOf<'sandboxFailed'>): void {
-  if (isAwaited(turn, event)) becomeError(turn, event.reason);
+export function startFailed(context: SandboxContext, event: EventOf<'sandboxFailed'>): void {
+  if (isAwaited(context, event)) becomeError(context, event.reason);
 }
 
 /** A resume that failed is tried again a bounded number of times, then refused; the sandbox stays released (D7, D10). */
-export function resumeFailed(turn: SandboxTurn, event: EventOf<'sandboxFailed'>): void {
-  if (!isAwaited(turn, event)) return;
-  turn.state.awaiting = null;
-  if (turn.state.attempts < RESUME_ATTEMPTS_MAX) return beginResume(turn);
-  giveUpResume(turn, event.reason);
+export function resumeFailed(context: SandboxContext, event: EventOf<'sandboxFailed'>): void {
+  if (!isAwaited(context, event)) return;
+  context.state.awaiting = null;
+  if (context.state.attempts < RESUME_ATTEMPTS_MAX) return beginResume(context);
+  giveUpResume(context, event.reason);
 }
 
 /** No slot in time: no runtime was asked for anything, so it simply stays released. */
-export function giveUpSlot(turn: SandboxTurn, reason: string): void {
-  abandonCommand(turn);
-  turn.state.wanted = null;
-  returnToReleased(turn, reason);
-  answerWaiters(turn, 'resume_failed');
+export function giveUpSlot(context: SandboxContext, reason: string): void {
+  abandonCommand(context);
+  context.state.wanted = null;
+  returnToReleased(context, reason);
+  answerWaiters(context, 'resume_failed');
 }
 
 /** Whatever of the incarnation may be up after all is stopped, so that nothing runs without a slot (D13, D17). */
-export function giveUpResume(turn: SandboxTurn, reason: string): void {
-  abandonCommand(turn);
-  turn.state.wanted = null;
-  turn.state.detail = reason;
-  beginPause(turn, turn.state.releaseReason);
-  answerWaiters(turn, 'resume_failed');
+export function giveUpResume(context: SandboxContext, reason: string): void {
+  abandonCommand(context);
+  context.state.wanted = null;
+  context.state.detail = reason;
+  beginPause(context, context.state.releaseReason);
+  answerWaiters(context, 'resume_failed');
 }
 
 /** The release is complete; what was wanted meanwhile comes next. */
-export function stopped(turn: SandboxTurn, event: Answer): void {
-  if (!isAwaited(turn, event)) return;
-  noteStop(turn);
-  const { wanted } = turn.state;
-  release(turn);
-  turn.state.wanted = null;
-  if (wanted === 'resume') beginReserve(turn);
+export function stopped(context: SandboxContext, event: Answer): void {
+  if (!isAwaited(context, event)) return;
+  noteStop(context);
+  const { wanted } = context.state;
+  release(context);
+  context.state.wanted = null;
+  if (wanted === 'resume') beginReserve(context);
 }
 
-export function stoppedForDeletion(turn: SandboxTurn, event: Answer): void {
-  if (!isAwaited(turn, event)) return;
-  noteStop(turn);
-  beginArchive(turn, 'archiving');
+export function stoppedForDeletion(context: SandboxContext, event: Answer): void {
+  if (!isAwaited(context, event)) return;
+  noteStop(context);
+  beginArchive(context, 'archiving');
 }
 
-export function stoppedInError(turn: SandboxTurn, event: Answer): void {
-  if (!isAwaited(turn, event)) return;
-  noteStop(turn);
-  beginArchive(turn, 'errorArchiving');
+export function stoppedInError(context: SandboxContext, event: Answer): void {
+  if (!isAwaited(context, event)) return;
+  noteStop(context);
+  beginArchive(context, 'errorArchiving');
 }
 
 /** How long it took is what a play of a recorded run needs to know of it: the slot is held until then (D17). */
-function noteStop({ state, now }: SandboxTurn): void {
+function noteStop({ state, now }: SandboxContext): void {
   state.stoppedAt = now;
   if (state.phaseDeadline !== null)
     state.stopMs = Math.max(0, now - (state.phaseDeadline - PAUSE_TIMEOUT_MS));
 }
 
 /** The runtime did not confirm the stop: nothing is known, so it is asked again on a timer (D13). */
-export function stopUnconfirmed(turn: SandboxTurn, event: Answer): void {
-  if (!isAwaited(turn, event)) return;
-  backOff(turn);
+export function stopUnconfirmed(context: SandboxContext, event: Answer): void {
+  if (!isAwaited(context, event)) return;
+  backOff(context);
 }
 
-function backOff(turn: SandboxTurn): void {
-  turn.state.awaiting = null;
-  turn.state.stale = turn.state.stale || turn.state.attempts >= RELEASE_ATTEMPTS_MAX;
-  turn.state.phaseDeadline = turn.now + RELEASE_RETRY_MS;
+function backOff(context: SandboxContext): void {
+  context.state.awaiting = null;
+  context.state.stale = context.state.stale || context.state.attempts >= RELEASE_ATTEMPTS_MAX;
+  context.state.phaseDeadline = context.now + RELEASE_RETRY_MS;
 }
 
-export function stopAgain(turn: SandboxTurn): void {
-  abandonCommand(turn);
-  stop(turn);
+export function stopAgain(context: SandboxContext): void {
+  abandonCommand(context);
+  stop(context);
 }
 
-export function archived(turn: SandboxTurn, event: Answer): void {
-  if (!isAwaited(turn, event)) return;
-  turn.state.archive = 'stored';
-  if (turn.state.phase === 'errorArchiving') return restInError(turn);
-  beginDestroy(turn, 'destroying');
+export function archived(context: SandboxContext, event: Answer): void {
+  if (!isAwaited(context, event)) return;
+  context.state.archive = 'stored';
+  if (context.state.phase === 'errorArchiving') return restInError(context);
+  beginDestroy(context, 'destroying');
 }
 
 /** Bounded tries, then `archive_failed`: a user's deletion goes on, a timer's waits (D12). */
-export function archiveUnsuccessful(turn: SandboxTurn, event: EventOf<'archiveFailed'>): void {
-  if (isAwaited(turn, event)) archiveAgainOrRecord(turn);
+export function archiveUnsuccessful(context: SandboxContext, event: EventOf<'archiveFailed'>): void {
+  if (isAwaited(context, event)) archiveAgainOrRecord(context);
 }
 
-export function archiveAgainOrRecord(turn: SandboxTurn): void {
-  const { state } = turn;
-  abandonCommand(turn);
-  if (state.attempts < ARCHIVE_ATTEMPTS_MAX) return archive(turn);
+export function archiveAgainOrRecord(context: SandboxContext): void {
+  const { state } = context;
+  abandonCommand(context);
+  if (state.attempts < ARCHIVE_ATTEMPTS_MAX) return archive(context);
   state.archive = 'archive_failed';
-  alert(turn, 'the workspace could not be archived');
-  if (state.phase === 'errorArchiving') return restInError(turn);
-  if (state.deletedByUser) return beginDestroy(turn, 'destroying');
+  alert(context, 'the workspace could not be archived');
+  if (state.phase === 'errorArchiving') return restInError(context);
+  if (state.deletedByUser) return beginDestroy(context, 'destroying');
   // The deletion of a timer waits for somebody: released, due again after the pause for another archive.
   const { releasedAt } = state;
-  returnToReleased(turn, 'archive_failed');
+  returnToReleased(context, 'archive_failed');
   state.releasedAt = releasedAt;
-  state.phaseDeadline = turn.now + ARCHIVE_RETRY_MS;
+  state.phaseDeadline = context.now + ARCHIVE_RETRY_MS;
 }
 
 /** Tells whoever reads the conversations in it: a deletion of a timer now waits for somebody (D12). */
-function alert(turn: SandboxTurn, detail: string): void {
-  const about = { machine: 'sandbox', id: turn.state.sandboxId } as const;
-  for (const conversationId of attachedIds(turn.state)) {
-    turn.order({ type: 'record', event: { about, conversationId, code: 'archive_failed', detail } });
+function alert(context: SandboxContext, detail: string): void {
+  const about = { machine: 'sandbox', id: context.state.sandboxId } as const;
+  for (const conversationId of attachedIds(context.state)) {
+    context.order({ type: 'record', event: { about, conversationId, code: 'archive_failed', detail } });
   }
 }
 
-export function destroyed(turn: SandboxTurn, event: Answer): void {
-  if (isAwaited(turn, event)) becomeMissing(turn, turn.state.deletedByUser ? 'deleted' : 'deletion_time');
+export function destroyed(context: SandboxContext, event: Answer): void {
+  if (isAwaited(context, event))
+    becomeMissing(context, context.state.deletedByUser ? 'deleted' : 'deletion_time');
 }
 
 /** In ERROR the storage is gone after its Deletion Time, and the status stays (D8). */
-export function destroyedInError(turn: SandboxTurn, event: Answer): void {
-  if (!isAwaited(turn, event)) return;
-  if (turn.state.deletedByUser) return becomeMissing(turn, 'deleted');
-  turn.state.phase = 'errorEmpty';
-  turn.state.awaiting = null;
-  turn.state.phaseDeadline = null;
-  turn.state.releasedAt = null;
+export function destroyedInError(context: SandboxContext, event: Answer): void {
+  if (!isAwaited(context, event)) return;
+  if (context.state.deletedByUser) return becomeMissing(context, 'deleted');
+  context.state.phase = 'errorEmpty';
+  context.state.awaiting = null;
+  context.state.phaseDeadline = null;
+  context.state.releasedAt = null;
 }
 
-export function destroyUnconfirmed(turn: SandboxTurn, event: Answer): void {
-  if (isAwaited(turn, event)) backOff(turn);
+export function destroyUnconfirmed(context: SandboxContext, event: Answer): void {
+  if (isAwaited(context, event)) backOff(context);
 }
 
-export function destroyAgain(turn: SandboxTurn): void {
-  abandonCommand(turn);
-  destroy(turn);
+export function destroyAgain(context: SandboxContext): void {
+  abandonCommand(context);
+  destroy(context);
 }
 
-export function slotGranted(turn: SandboxTurn, event: Answer): void {
-  if (isAwaited(turn, event)) beginResume(turn);
+export function slotGranted(context: SandboxContext, event: Answer): void {
+  if (isAwaited(context, event)) beginResume(context);
 }
 
 /** Nothing was accepted: it stays released, and whoever asked hears it (D17). */
-export function slotRefused(turn: SandboxTurn, event: EventOf<'slotRefused'>): void {
-  if (!isAwaited(turn, event)) return;
-  returnToReleased(turn, event.reason);
-  answerWaiters(turn, 'concurrency_limit_reached');
+export function slotRefused(context: SandboxContext, event: EventOf<'slotRefused'>): void {
+  if (!isAwaited(context, event)) return;
+  returnToReleased(context, event.reason);
+  answerWaiters(context, 'concurrency_limit_reached');
 }
 
 /** It stands in the line, where nothing takes too long: it asks again when there is room (D29). */
-export function slotWaits(turn: SandboxTurn, event: EventOf<'slotWaits'>): void {
-  if (!isAwaited(turn, event)) return;
-  turn.state.awaiting = null;
-  turn.state.detail = event.detail;
-  turn.state.phaseDeadline = turn.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
-  if (turn.state.roomOffered === true) askForSlot(turn);
+export function slotWaits(context: SandboxContext, event: EventOf<'slotWaits'>): void {
+  if (!isAwaited(context, event)) return;
+  context.state.awaiting = null;
+  context.state.detail = event.detail;
+  context.state.phaseDeadline = context.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
+  if (context.state.roomOffered === true) askForSlot(context);
 }
 
 /** Also while it asks, which may have been too early for what is free now. */
-export function roomOffered(turn: SandboxTurn): void {
-  if (turn.state.awaiting === null) askForSlot(turn);
-  else turn.state.roomOffered = true;
+export function roomOffered(context: SandboxContext): void {
+  if (context.state.awaiting === null) askForSlot(context);
+  else context.state.roomOffered = true;
 }
 
 /** Who stands in the line looks again; a store that has not answered in time ends the resume. */
-export function slotExpired(turn: SandboxTurn): void {
-  if (turn.state.awaiting === null) askForSlot(turn);
-  else giveUpSlot(turn, 'slot_timeout');
+export function slotExpired(context: SandboxContext): void {
+  if (context.state.awaiting === null) askForSlot(context);
+  else giveUpSlot(context, 'slot_timeout');
 }
 
 /** Idle when really nothing happened for the Idle Time up to now; exact at the boundary (D9, D10). */
-export function idle(turn: SandboxTurn, event: EventOf<'idleReached'>): void {
-  const { state } = turn;
+export function idle(context: SandboxContext, event: EventOf<'idleReached'>): void {
+  const { state } = context;
   if (state.watch !== event.commandId) return;
   state.watch = null;
   const { idleTimeMs } = state.limits;
-  const isIdle = turn.now >= idleAt(event.lastActivityAt, idleTimeMs);
-  if (!isIdle || isOutdated(turn, event)) return watch(turn, event.lastActivityAt);
-  beginPause(turn, 'idle');
+  const isIdle = context.now >= idleAt(event.lastActivityAt, idleTimeMs);
+  if (!isIdle || isOutdated(context, event)) return watch(context, event.lastActivityAt);
+  beginPause(context, 'idle');
 }
 
 /** An answer that was long on its way, or an agent that took up work after the look: it is looked again. */
-function isOutdated({ state, now }: SandboxTurn, { lookedAt }: EventOf<'idleReached'>): boolean {
+function isOutdated({ state, now }: SandboxContext, { lookedAt }: EventOf<'idleReached'>): boolean {
   if (now - lookedAt > LOOK_AGE_MAX_MS) return true;
   return Object.values(state.attached).some(
     ({ activity, since }) => activity === 'working' && since >= lookedAt,
@@ -242,35 +243,35 @@ function isOutdated({ state, now }: SandboxTurn, { lookedAt }: EventOf<'idleReac
 }
 
 /** The runtime says there is no such sandbox: MISSING, whatever was under way (D13). */
-export function gone(turn: SandboxTurn, event: Answer): void {
-  if (turn.state.watch !== event.commandId && !isAwaited(turn, event)) return;
-  turn.state.watch = null;
-  becomeMissing(turn, RUNTIME_GONE);
+export function gone(context: SandboxContext, event: Answer): void {
+  if (context.state.watch !== event.commandId && !isAwaited(context, event)) return;
+  context.state.watch = null;
+  becomeMissing(context, RUNTIME_GONE);
 }
 
-export function crashed(turn: SandboxTurn, event: EventOf<'runtimeCrashed'>): void {
-  if (turn.state.watch !== event.commandId) return;
-  turn.state.watch = null;
-  becomeError(turn, event.reason);
+export function crashed(context: SandboxContext, event: EventOf<'runtimeCrashed'>): void {
+  if (context.state.watch !== event.commandId) return;
+  context.state.watch = null;
+  becomeError(context, event.reason);
 }
 
 /** Nothing is wrong with what it holds: it stops as for anybody who needs its place, and may be resumed. */
-export function evicted(turn: SandboxTurn, event: EventOf<'runtimeEvicted'>): void {
-  if (turn.state.watch !== event.commandId) return;
-  turn.state.watch = null;
-  beginPause(turn, 'capacity');
+export function evicted(context: SandboxContext, event: EventOf<'runtimeEvicted'>): void {
+  if (context.state.watch !== event.commandId) return;
+  context.state.watch = null;
+  beginPause(context, 'capacity');
 }
 
-export function unknown(turn: SandboxTurn, event: Answer): void {
-  rewatch(turn, event, true);
+export function unknown(context: SandboxContext, event: Answer): void {
+  rewatch(context, event, true);
 }
 
-export function answeredAgain(turn: SandboxTurn, event: Answer): void {
-  rewatch(turn, event, false);
+export function answeredAgain(context: SandboxContext, event: Answer): void {
+  rewatch(context, event, false);
 }
 
-function rewatch(turn: SandboxTurn, event: Answer, stale: boolean): void {
-  if (turn.state.watch !== event.commandId) return;
-  turn.state.stale = stale;
-  watch(turn, turn.state.sessionStartedAt ?? turn.now);
+function rewatch(context: SandboxContext, event: Answer, stale: boolean): void {
+  if (context.state.watch !== event.commandId) return;
+  context.state.stale = stale;
+  watch(context, context.state.sessionStartedAt ?? context.now);
 }

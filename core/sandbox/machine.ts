@@ -6,12 +6,12 @@ import type { ErrorCode } from '../error-catalogue.ts';
 import type { Machine, Step } from '../machine/machine.ts';
 import { stay } from '../machine/machine.ts';
 import { runCell } from '../machine/transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
+import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
 import type { SandboxEvent, SandboxOrder } from './message.ts';
 import { attach, sandboxDeadline } from './requests.ts';
 import { initSandbox, copySandbox, type SandboxState } from './state.ts';
 import { SANDBOX_TABLE } from './table.ts';
-import { beginStart, settleSandbox } from './turn.ts';
+import { beginStart, settleSandbox } from './sandbox-context.ts';
 
 export type SandboxCommand = Identified<SandboxOrder>;
 
@@ -33,7 +33,7 @@ function stepSandbox(
   now: number,
 ): Step<SandboxState | null, SandboxCommand> {
   if (state === null) return firstContact(event, now);
-  return takeTurn(state, now, TURN, (turn) => runCell(SANDBOX_TABLE, state.phase, turn, event));
+  return playStep(state, now, STEP, (context) => runCell(SANDBOX_TABLE, state.phase, context, event));
 }
 
 /** The API creates a sandbox for its own sake; placement creates one together with its first conversation. */
@@ -41,9 +41,9 @@ function firstContact(event: SandboxEvent, now: number): Step<SandboxState | nul
   if (event.type !== 'created' && event.type !== 'attachRequested') return stay(null);
   if (event.spec === null) return stay(null);
   const { spec } = event;
-  return takeTurn(initSandbox(spec, now), now, TURN, (turn) => {
-    beginStart(turn, spec.bootedAt);
-    if (event.type === 'attachRequested') attach(turn, event);
+  return playStep(initSandbox(spec, now), now, STEP, (context) => {
+    beginStart(context, spec.bootedAt);
+    if (event.type === 'attachRequested') attach(context, event);
   });
 }
 
@@ -53,7 +53,7 @@ function sandboxClockSet(state: SandboxState | null, byMs: number): SandboxState
   return { ...state, phaseDeadline: state.phaseDeadline + byMs };
 }
 
-const TURN: TurnOptions<SandboxState, SandboxOrder> = {
+const STEP: StepOptions<SandboxState, SandboxOrder> = {
   prefixOf: (state) => `sandbox/${state.sandboxId}`,
   copy: copySandbox,
   settle: settleSandbox,

@@ -19,71 +19,71 @@ import {
   beginReserve,
   showAgentPause,
   upcomingSnapshot,
-  type SandboxTurn,
-} from './turn.ts';
+  type SandboxContext,
+} from './sandbox-context.ts';
 
 /** True once per request id. */
-function isFirst({ state }: SandboxTurn, requestId: string): boolean {
+function isFirst({ state }: SandboxContext, requestId: string): boolean {
   if (wasSeen(state.seen, requestId)) return false;
   state.seen = remember(state.seen, requestId);
   return true;
 }
 
-function answerAttach(turn: SandboxTurn, event: EventOf<'attachRequested'>, accepted: boolean): void {
+function answerAttach(context: SandboxContext, event: EventOf<'attachRequested'>, accepted: boolean): void {
   const told: SandboxNotice = {
     type: 'attachAnswered',
     requestId: event.requestId,
     accepted,
-    sandbox: upcomingSnapshot(turn),
+    sandbox: upcomingSnapshot(context),
   };
-  turn.order({ type: 'send', to: { machine: 'conversation', id: event.conversationId }, event: told });
+  context.order({ type: 'send', to: { machine: 'conversation', id: event.conversationId }, event: told });
 }
 
 /**
  * Confirms the attachment that placement reserved. A repeat is answered again: answers can be lost.
  * One that arrives behind the leaving is refused: the conversation is deleted, and nobody would take it off the list.
  */
-export function attach(turn: SandboxTurn, event: EventOf<'attachRequested'>): void {
-  const { state } = turn;
-  if (wasSeen(state.seen, leavingOf(event.conversationId))) return answerAttach(turn, event, false);
+export function attach(context: SandboxContext, event: EventOf<'attachRequested'>): void {
+  const { state } = context;
+  if (wasSeen(state.seen, leavingOf(event.conversationId))) return answerAttach(context, event, false);
   const { conversationId } = event;
-  const agent = state.attached[conversationId] ?? { activity: 'resting', sequence: -1, since: turn.now };
+  const agent = state.attached[conversationId] ?? { activity: 'resting', sequence: -1, since: context.now };
   state.attached = withAttached(state.attached, conversationId, agent);
-  answerAttach(turn, event, true);
+  answerAttach(context, event, true);
 }
 
 /** Placement by a strategy may not land in a sandbox that is leaving; an explicit choice may, and resumes it (D16). */
-export function attachIfExplicit(turn: SandboxTurn, event: EventOf<'attachRequested'>): void {
-  if (event.explicit) attach(turn, event);
-  else refuseAttach(turn, event);
+export function attachIfExplicit(context: SandboxContext, event: EventOf<'attachRequested'>): void {
+  if (event.explicit) attach(context, event);
+  else refuseAttach(context, event);
 }
 
 /** Nobody new; whoever is on the list already hears so again, and would be in two sandboxes with another answer. */
-export function refuseAttach(turn: SandboxTurn, event: EventOf<'attachRequested'>): void {
-  answerAttach(turn, event, event.conversationId in turn.state.attached);
+export function refuseAttach(context: SandboxContext, event: EventOf<'attachRequested'>): void {
+  answerAttach(context, event, event.conversationId in context.state.attached);
 }
 
 /** A deleted conversation leaves; whether it takes the sandbox with it was decided with its removal (D11). */
-export function detach(turn: SandboxTurn, event: EventOf<'detached'>): void {
-  rememberLeaving(turn, event.conversationId);
-  dropAttached(turn, event.conversationId);
+export function detach(context: SandboxContext, event: EventOf<'detached'>): void {
+  rememberLeaving(context, event.conversationId);
+  dropAttached(context, event.conversationId);
 }
 
-export function detachWhileRunning(turn: SandboxTurn, event: EventOf<'detached'>): void {
-  rememberLeaving(turn, event.conversationId);
-  if (dropAttached(turn, event.conversationId)) showAgentPause(turn);
+export function detachWhileRunning(context: SandboxContext, event: EventOf<'detached'>): void {
+  rememberLeaving(context, event.conversationId);
+  if (dropAttached(context, event.conversationId)) showAgentPause(context);
 }
 
 /** Only a deletion makes a conversation leave, so it leaves once and for ever. What is MISSING takes nobody in anyway. */
-function rememberLeaving(turn: SandboxTurn, id: ConversationId): void {
-  if (turn.state.phase !== 'missing') isFirst(turn, leavingOf(id));
+function rememberLeaving(context: SandboxContext, id: ConversationId): void {
+  if (context.state.phase !== 'missing') isFirst(context, leavingOf(id));
 }
 
 function leavingOf(id: ConversationId): string {
   return `detached/${id}`;
 }
 
-function dropAttached({ state }: SandboxTurn, id: ConversationId): boolean {
+function dropAttached({ state }: SandboxContext, id: ConversationId): boolean {
   if (!(id in state.attached)) return false;
   const { [id]: _gone, ...rest } = state.attached;
   state.attached = rest;
@@ -92,105 +92,105 @@ function dropAttached({ state }: SandboxTurn, id: ConversationId): boolean {
 }
 
 /** Newest wins: an older snapshot of the same conversation says nothing. */
-export function noteAgent(turn: SandboxTurn, event: EventOf<'agentNoticed'>): void {
-  const { state } = turn;
+export function noteAgent(context: SandboxContext, event: EventOf<'agentNoticed'>): void {
+  const { state } = context;
   const known = state.attached[event.conversationId];
   if (known === undefined || event.sequence <= known.sequence) return;
   const { activity, sequence } = event;
-  const agent = { activity, sequence, since: known.activity === activity ? known.since : turn.now };
+  const agent = { activity, sequence, since: known.activity === activity ? known.since : context.now };
   state.attached = withAttached(state.attached, event.conversationId, agent);
-  if (state.phase === 'running') showAgentPause(turn);
+  if (state.phase === 'running') showAgentPause(context);
 }
 
-function addWaiter(turn: SandboxTurn, event: EventOf<'resumeRequested'>): void {
+function addWaiter(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
   if (event.conversationId === null) return;
-  if (event.inRun === true) turn.state.inRun = true;
+  if (event.inRun === true) context.state.inRun = true;
   const waiter = { requestId: event.requestId, conversationId: event.conversationId };
-  turn.state.waiters = [...turn.state.waiters, waiter];
+  context.state.waiters = [...context.state.waiters, waiter];
 }
 
-export function resume(turn: SandboxTurn, event: EventOf<'resumeRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  addWaiter(turn, event);
-  beginReserve(turn);
+export function resume(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  addWaiter(context, event);
+  beginReserve(context);
 }
 
 /** Under way already, or wanted as soon as the present transition ends; the later wish wins. */
-export function resumeLater(turn: SandboxTurn, event: EventOf<'resumeRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  addWaiter(turn, event);
-  turn.state.wanted = turn.state.phase === 'pausing' ? 'resume' : null;
+export function resumeLater(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  addWaiter(context, event);
+  context.state.wanted = context.state.phase === 'pausing' ? 'resume' : null;
 }
 
 /** It is up: 200 and nothing; no window is opened (D8). */
-export function resumeAtOnce(turn: SandboxTurn, event: EventOf<'resumeRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  addWaiter(turn, event);
-  answerWaiters(turn, null);
+export function resumeAtOnce(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  addWaiter(context, event);
+  answerWaiters(context, null);
 }
 
-export function refuseResumeInError(turn: SandboxTurn, event: EventOf<'resumeRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  addWaiter(turn, event);
-  answerWaiters(turn, 'sandbox_error');
+export function refuseResumeInError(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  addWaiter(context, event);
+  answerWaiters(context, 'sandbox_error');
 }
 
-export function refuseResumeWhenGone(turn: SandboxTurn, event: EventOf<'resumeRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  addWaiter(turn, event);
-  answerWaiters(turn, 'sandbox_missing');
+export function refuseResumeWhenGone(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  addWaiter(context, event);
+  answerWaiters(context, 'sandbox_missing');
 }
 
 /** A user's pause is obeyed; one to make room never takes a working agent's sandbox (D17). */
-export function pause(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  if (event.reason === 'capacity' && hasWorkingAgent(turn.state)) return;
-  beginPause(turn, event.reason);
+export function pause(context: SandboxContext, event: EventOf<'pauseRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  if (event.reason === 'capacity' && hasWorkingAgent(context.state)) return;
+  beginPause(context, event.reason);
 }
 
 /** Nobody works in it and nobody will: it need not wait for its Idle Time. What a user made is the user's to pause. */
-export function releaseUnused(turn: SandboxTurn, { conversationId }: EventOf<'startFailed'>): void {
-  const { attached, createdBy } = turn.state;
-  if (!isFirst(turn, `startFailed/${conversationId}`)) return;
+export function releaseUnused(context: SandboxContext, { conversationId }: EventOf<'startFailed'>): void {
+  const { attached, createdBy } = context.state;
+  if (!isFirst(context, `startFailed/${conversationId}`)) return;
   const isAlone = Object.keys(attached).every((id) => id === conversationId);
-  if (createdBy === 'placement' && isAlone) beginPause(turn, 'idle');
+  if (createdBy === 'placement' && isAlone) beginPause(context, 'idle');
 }
 
 /** Accepted now, done when booted (D8). */
-export function pauseLater(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
-  if (event.reason === 'capacity' || !isFirst(turn, event.requestId)) return;
-  turn.state.wanted = 'pause';
-  turn.state.releaseReason = 'user';
+export function pauseLater(context: SandboxContext, event: EventOf<'pauseRequested'>): void {
+  if (event.reason === 'capacity' || !isFirst(context, event.requestId)) return;
+  context.state.wanted = 'pause';
+  context.state.releaseReason = 'user';
 }
 
 /** Nothing is up yet: the resume is given up, in the line or on its way there, and the later wish wins. */
-export function pauseUnslotted(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
-  if (event.reason === 'capacity' || !isFirst(turn, event.requestId)) return;
-  giveUpSlot(turn, 'paused');
+export function pauseUnslotted(context: SandboxContext, event: EventOf<'pauseRequested'>): void {
+  if (event.reason === 'capacity' || !isFirst(context, event.requestId)) return;
+  giveUpSlot(context, 'paused');
 }
 
 /** It is stopping anyway: a resume wished meanwhile is dropped, the later wish wins. */
-export function pauseInstead(turn: SandboxTurn, event: EventOf<'pauseRequested'>): void {
-  if (event.reason === 'capacity' || !isFirst(turn, event.requestId)) return;
-  if (turn.state.wanted !== 'resume') return;
-  turn.state.wanted = null;
-  answerWaiters(turn, 'resume_failed');
+export function pauseInstead(context: SandboxContext, event: EventOf<'pauseRequested'>): void {
+  if (event.reason === 'capacity' || !isFirst(context, event.requestId)) return;
+  if (context.state.wanted !== 'resume') return;
+  context.state.wanted = null;
+  answerWaiters(context, 'resume_failed');
 }
 
-export function remove(turn: SandboxTurn, event: EventOf<'deleteRequested'>): void {
-  if (isFirst(turn, event.requestId)) beginDelete(turn, { byUser: true });
+export function remove(context: SandboxContext, event: EventOf<'deleteRequested'>): void {
+  if (isFirst(context, event.requestId)) beginDelete(context, { byUser: true });
 }
 
 /** A timer's deletion under way becomes a user's: a failed archive no longer holds it up (D12). */
-export function removeAlready(turn: SandboxTurn, event: EventOf<'deleteRequested'>): void {
-  if (isFirst(turn, event.requestId)) turn.state.deletedByUser = true;
+export function removeAlready(context: SandboxContext, event: EventOf<'deleteRequested'>): void {
+  if (isFirst(context, event.requestId)) context.state.deletedByUser = true;
 }
 
-export function removeFromError(turn: SandboxTurn, event: EventOf<'deleteRequested'>): void {
-  if (!isFirst(turn, event.requestId)) return;
-  turn.state.deletedByUser = true;
-  if (turn.state.phase === 'error') beginDestroy(turn, 'errorDestroying');
-  if (turn.state.phase === 'errorEmpty') becomeMissing(turn, 'deleted');
+export function removeFromError(context: SandboxContext, event: EventOf<'deleteRequested'>): void {
+  if (!isFirst(context, event.requestId)) return;
+  context.state.deletedByUser = true;
+  if (context.state.phase === 'error') beginDestroy(context, 'errorDestroying');
+  if (context.state.phase === 'errorEmpty') becomeMissing(context, 'deleted');
 }
 
 /** The instant of the 12-hour cap of the session that runs (D10). */
@@ -208,20 +208,20 @@ export function deletionDue(state: SandboxState): number | null {
 }
 
 /** Force-pause at 12 hours, even if active; exact at the boundary (D10). */
-export function capReached(turn: SandboxTurn): void {
-  const end = sessionEnd(turn.state);
-  if (end !== null && turn.now >= end) beginPause(turn, 'session_limit');
+export function capReached(context: SandboxContext): void {
+  const end = sessionEnd(context.state);
+  if (end !== null && context.now >= end) beginPause(context, 'session_limit');
 }
 
-export function deletionReached(turn: SandboxTurn): void {
-  const due = deletionDue(turn.state);
-  if (due === null || turn.now < due) return;
-  beginArchive(turn, 'archiving');
+export function deletionReached(context: SandboxContext): void {
+  const due = deletionDue(context.state);
+  if (due === null || context.now < due) return;
+  beginArchive(context, 'archiving');
 }
 
-export function deletionReachedInError(turn: SandboxTurn): void {
-  const due = deletionDue(turn.state);
-  if (due !== null && turn.now >= due) beginDestroy(turn, 'errorDestroying');
+export function deletionReachedInError(context: SandboxContext): void {
+  const due = deletionDue(context.state);
+  if (due !== null && context.now >= due) beginDestroy(context, 'errorDestroying');
 }
 
 /** The one instant a driver has to arm a timer for. */

@@ -6,7 +6,7 @@ import type { ConversationId, SandboxId, UserId } from '../ids.ts';
 import type { SeenRequests } from '../machine/requests.ts';
 import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { PauseReason, ReleaseReason, SandboxStatus, Transition } from '../status.ts';
-import type { Mutable } from '../machine/turn.ts';
+import type { Mutable } from '../machine/step-context.ts';
 
 /** Phases in order of life. Several of them share one public status (D8). */
 export const SANDBOX_PHASES = [

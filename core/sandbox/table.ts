@@ -7,11 +7,11 @@ import * as answers from './answers.ts';
 import type { SandboxEvent } from './message.ts';
 import * as requests from './requests.ts';
 import type { SandboxPhase } from './state.ts';
-import { becomeError, type SandboxTurn } from './turn.ts';
+import { becomeError, type SandboxContext } from './sandbox-context.ts';
 
 type SandboxCell<Type extends SandboxEvent['type']> = Cell<
   SandboxPhase,
-  SandboxTurn,
+  SandboxContext,
   Extract<SandboxEvent, { readonly type: Type }>
 >;
 
@@ -24,9 +24,9 @@ function cell<Type extends SandboxEvent['type']>(
 }
 
 /** The deadline of a phase that waits for an answer. */
-function expired(then: (turn: SandboxTurn) => void): (turn: SandboxTurn) => void {
-  return (turn) => {
-    if (turn.state.phaseDeadline !== null && turn.now >= turn.state.phaseDeadline) then(turn);
+function expired(then: (context: SandboxContext) => void): (context: SandboxContext) => void {
+  return (context) => {
+    if (context.state.phaseDeadline !== null && context.now >= context.state.phaseDeadline) then(context);
   };
 }
 
@@ -73,7 +73,7 @@ const leaving = (phase: SandboxPhase) => ({
   ),
 });
 
-export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEvent> = {
+export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, SandboxEvent> = {
   starting: {
     ...attached('starting'),
     ...removable,
@@ -90,7 +90,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
     deadline: cell(
       ['starting', 'errorStopping'],
       'start timeout: definite failure',
-      expired((turn) => becomeError(turn, 'start_timeout')),
+      expired((context) => becomeError(context, 'start_timeout')),
     ),
   },
   running: {
@@ -199,7 +199,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxTurn, SandboxEv
     deadline: cell(
       ['resuming', 'pausing'],
       'resume timeout: refuses, and stops what may be up; no window opened (D10)',
-      expired((turn) => answers.giveUpResume(turn, 'resume_timeout')),
+      expired((context) => answers.giveUpResume(context, 'resume_timeout')),
     ),
   },
   stopping: {

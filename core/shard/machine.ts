@@ -10,14 +10,14 @@ import { RUN_PARTS } from '../run/parts.ts';
 import type { RunRules } from '../run/rules.ts';
 import { FIRST_SEQUENCE } from '../run/shards.ts';
 import { copyRun, type RunState } from '../run/state.ts';
-import { hostKey } from '../run/turn.ts';
+import { hostKey } from '../run/run-context.ts';
 import { runClockSet } from '../run/working-time.ts';
 import { runCell } from '../machine/transition-table.ts';
-import { takeTurn, type Identified, type TurnOptions } from '../machine/turn.ts';
+import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
 import { hasClosedForGood, tellReady } from './items.ts';
 import type { ShardSpec, ShardEvent } from './message.ts';
 import { SHARD_TABLE, type ShardPhase } from './table.ts';
-import { settleShard } from './turn.ts';
+import { settleShard } from './shard-context.ts';
 
 export type ShardCommand = Identified<RunOrder>;
 
@@ -40,7 +40,7 @@ function stepShard(
   if (state === null) return event.type === 'shardStarted' ? init(event, now) : stay(state);
   // The phases of a shard are two of a run's.
   const phase = state.phase as ShardPhase;
-  return takeTurn(state, now, TURN, (turn) => runCell(SHARD_TABLE, phase, turn, event));
+  return playStep(state, now, STEP, (context) => runCell(SHARD_TABLE, phase, context, event));
 }
 
 function init(
@@ -48,10 +48,10 @@ function init(
   now: number,
 ): Step<RunState, ShardCommand> {
   const created = initShard(event.spec, now);
-  return takeTurn(created, now, TURN, tellReady);
+  return playStep(created, now, STEP, tellReady);
 }
 
-const TURN: TurnOptions<RunState, RunOrder> = {
+const STEP: StepOptions<RunState, RunOrder> = {
   prefixOf: hostKey,
   copy: copyRun,
   settle: settleShard,

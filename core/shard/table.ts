@@ -3,7 +3,7 @@
  * Owns which event does what in which phase; items live as in a run, told in core/run/items/items.ts.
  */
 import * as items from '../run/items/items.ts';
-import type { RunTurn } from '../run/turn.ts';
+import type { RunContext } from '../run/run-context.ts';
 import type { Cell, TransitionTable } from '../machine/transition-table.ts';
 import {
   closed,
@@ -21,7 +21,7 @@ export type ShardPhase = (typeof SHARD_PHASES)[number];
 
 type ShardCell<Type extends ShardEvent['type']> = Cell<
   ShardPhase,
-  RunTurn,
+  RunContext,
   Extract<ShardEvent, { readonly type: Type }>
 >;
 
@@ -34,13 +34,13 @@ function cellUnlessForGood<Type extends ShardEvent['type']>(
   return {
     to,
     says,
-    run: (turn, event) => {
-      if (!hasClosedForGood(turn.state)) run(turn, event);
+    run: (context, event) => {
+      if (!hasClosedForGood(context.state)) run(context, event);
     },
   };
 }
 
-export const SHARD_TABLE: TransitionTable<ShardPhase, RunTurn, ShardEvent> = {
+export const SHARD_TABLE: TransitionTable<ShardPhase, RunContext, ShardEvent> = {
   running: {
     shardStarted: {
       to: ['running'],

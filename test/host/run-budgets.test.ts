@@ -5,7 +5,7 @@ import { nanoUsd } from '../../core/money/money.ts';
 import type { Plan, PlanBudget } from '../../core/plan/plan.ts';
 import type { RunSettings } from '../../core/run/message.ts';
 import { changeSettings } from '../../core/run/settings.ts';
-import type { RunTurn } from '../../core/run/turn.ts';
+import type { RunContext } from '../../core/run/run-context.ts';
 import type { LifecycleEvent } from '../../core/machine/projection.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import {
@@ -33,11 +33,11 @@ async function openWith(budget: PlanBudget | null) {
 async function amend(store: Store, settings: RunSettings, by?: string): Promise<void> {
   const events: LifecycleEvent[] = [];
   const rules = { concurrency: 4, budget: ENFORCED };
-  const turn = {
+  const context = {
     state: { runId: RUN, rules, pace: undefined },
     order: (order: { event: LifecycleEvent }) => events.push(order.event),
-  } as unknown as RunTurn;
-  changeSettings(turn, {
+  } as unknown as RunContext;
+  changeSettings(context, {
     type: 'settingsChanged',
     requestId: 'r',
     settings,

@@ -2,7 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const REMOVAL = 'core/conversation/removal.ts';
-const TURN = 'core/conversation/turn.ts';
+const TURN = 'core/conversation/conversation-context.ts';
 const WORK = 'core/conversation/work.ts';
 const REPORT = 'core/conversation/report.ts';
 
@@ -10,7 +10,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'last-deletion-leaves-the-sandbox',
     file: REMOVAL,
-    find: "if (event.sandboxToRemove) tellSandbox(turn, { type: 'deleteRequested', requestId: newRequestId(turn) });\n",
+    find: "if (event.sandboxToRemove) tellSandbox(context, { type: 'deleteRequested', requestId: newRequestId(context) });\n",
     replace: '',
     mistake: "The deletion of a sandbox's last conversation does not take the sandbox with it.",
     source: 'Group effects: the last deletion decides, in the transaction that removes the conversation.',
@@ -19,7 +19,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'leaving-not-told',
     file: REMOVAL,
-    find: "  tellSandbox(turn, { type: 'detached', conversationId: state.spec.conversationId });\n",
+    find: "  tellSandbox(context, { type: 'detached', conversationId: state.spec.conversationId });\n",
     replace: '',
     mistake: 'A sandbox does not hear that one of its conversations was deleted.',
     source: 'An agent that is long gone keeps a shared sandbox busy.',
@@ -28,8 +28,8 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'failed-start-forgets-its-placement',
     file: TURN,
-    find: "if (state.phase !== 'placing') abandonCommand(turn);",
-    replace: 'abandonCommand(turn);',
+    find: "if (state.phase !== 'placing') abandonCommand(context);",
+    replace: 'abandonCommand(context);',
     mistake: 'A start that is given up cancels its placement, which may have taken a slot already.',
     source: 'Pending reservations that nobody prunes.',
     caughtBy: ['L4'],
@@ -37,7 +37,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'queue-not-refused-when-the-start-fails',
     file: TURN,
-    find: '  state.resumeRequestId = null;\n  refuseQueue(turn, code, reason);',
+    find: '  state.resumeRequestId = null;\n  refuseQueue(context, code, reason);',
     replace: '  state.resumeRequestId = null;',
     mistake: 'What was queued is neither delivered nor refused when the start fails.',
     source: 'Accepted has to mean delivered, or an explicit no.',
@@ -46,7 +46,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'queue-not-refused-when-the-sandbox-is-over',
     file: WORK,
-    find: "  state.recheckAt = null;\n  giveUpQueue(turn, state.sandbox?.status === 'ERROR' ? 'sandbox_error' : 'sandbox_missing');",
+    find: "  state.recheckAt = null;\n  giveUpQueue(context, state.sandbox?.status === 'ERROR' ? 'sandbox_error' : 'sandbox_missing');",
     replace: '  state.recheckAt = null;',
     mistake: 'Messages for a sandbox that is over wait for ever.',
     source: 'A client that does not know the state of its sandbox: every message is lost without a word.',
@@ -127,9 +127,9 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'confirmation-answered-twice',
     file: WORK,
-    find: "if (enqueue(turn, itemId, { kind: 'confirmation', itemId, accept, reason })) pursueWork(turn);",
+    find: "if (enqueue(context, itemId, { kind: 'confirmation', itemId, accept, reason })) pursueWork(context);",
     replace:
-      "turn.state.queue = [...turn.state.queue, { kind: 'confirmation', itemId, accept, reason }];\n  pursueWork(turn);",
+      "context.state.queue = [...context.state.queue, { kind: 'confirmation', itemId, accept, reason }];\n  pursueWork(context);",
     mistake: 'A repeated answer to a confirmation is handed to the agent a second time.',
     source: 'A click that is sent twice approves what nobody has seen.',
     caughtBy: ['I18'],
@@ -137,9 +137,9 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'late-answer-of-a-delivery-accepted',
     file: WORK,
-    find: "export function delivered(turn: ConversationTurn, event: EventOf<'itemDelivered'>): void {\n  const { state } = turn;\n  if (state.awaiting !== event.commandId) return;",
+    find: "export function delivered(context: ConversationContext, event: EventOf<'itemDelivered'>): void {\n  const { state } = context;\n  if (state.awaiting !== event.commandId) return;",
     replace:
-      "export function delivered(turn: ConversationTurn, event: EventOf<'itemDelivered'>): void {\n  const { state } = turn;",
+      "export function delivered(context: ConversationContext, event: EventOf<'itemDelivered'>): void {\n  const { state } = context;",
     mistake: 'The answer to an abandoned delivery is taken for the present one.',
     source: 'A worker that lost its lease finishes a command of an earlier try.',
     caughtBy: ['I17'],
@@ -147,7 +147,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'start-without-a-deadline',
     file: 'core/conversation/placement.ts',
-    find: '  state.startDeadline = turn.now + PLACEMENT_TIMEOUT_MS;\n',
+    find: '  state.startDeadline = context.now + PLACEMENT_TIMEOUT_MS;\n',
     replace: '',
     mistake: 'A start has no end ahead when nobody answers.',
     source: 'A start hung for days, because every wait in it had a timeout and the whole had none.',
@@ -156,8 +156,8 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'rate-limit-never-goes-on',
     file: WORK,
-    find: "  state.queue = [...state.queue, { kind: 'continue', itemId }];\n  pursueWork(turn);",
-    replace: '  pursueWork(turn);',
+    find: "  state.queue = [...state.queue, { kind: 'continue', itemId }];\n  pursueWork(context);",
+    replace: '  pursueWork(context);',
     mistake: 'A rate limit is over, and nobody tells the agent to go on.',
     source: 'An agent that waits politely for ever.',
     caughtBy: ['I29'],
@@ -165,8 +165,8 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'rate-limit-off-by-one',
     file: WORK,
-    find: 'if (state.recheckAt === null || turn.now < state.recheckAt) return;',
-    replace: 'if (state.recheckAt === null || turn.now <= state.recheckAt) return;',
+    find: 'if (state.recheckAt === null || context.now < state.recheckAt) return;',
+    replace: 'if (state.recheckAt === null || context.now <= state.recheckAt) return;',
     mistake: 'The timer of a rate limit strikes at the very instant, and finds that it is not over yet.',
     source: 'A timer fires once and is not armed again: an agent waits for ever.',
     caughtBy: ['I27'],

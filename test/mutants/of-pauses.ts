@@ -16,8 +16,8 @@ export const OF_PAUSES: readonly Mutant[] = [
   {
     name: 'pause-not-checked-again',
     file: ANSWERS,
-    find: 'if (!isIdle || isOutdated(turn, event)) return watch(turn, event.lastActivityAt);',
-    replace: 'if (!isIdle) return watch(turn, event.lastActivityAt);',
+    find: 'if (!isIdle || isOutdated(context, event)) return watch(context, event.lastActivityAt);',
+    replace: 'if (!isIdle) return watch(context, event.lastActivityAt);',
     mistake: 'A pause for idleness is claimed without asking whether anything has happened since the look.',
     source: 'A timer that paused a workspace in the middle of a command.',
     caughtBy: ['I26'],

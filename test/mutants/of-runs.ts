@@ -30,8 +30,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'cost-of-a-retried-attempt-lost',
     file: ITEMS,
-    find: 'changeItem(turn, index, { costNanoUsd: before + costNanoUsd });',
-    replace: 'changeItem(turn, index, { costNanoUsd });',
+    find: 'changeItem(context, index, { costNanoUsd: before + costNanoUsd });',
+    replace: 'changeItem(context, index, { costNanoUsd });',
     mistake: 'An item costs what its last attempt cost.',
     source: 'Money of failed attempts is billed and shown nowhere.',
     caughtBy: ['M1'],
@@ -39,9 +39,9 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'failures-cost-nothing',
     file: ITEMS,
-    find: '  turn.state.spentNanoUsd += costNanoUsd;\n',
+    find: '  context.state.spentNanoUsd += costNanoUsd;\n',
     replace:
-      "  if (turn.state.items[index]?.ending?.outcome === 'succeeded') turn.state.spentNanoUsd += costNanoUsd;\n",
+      "  if (context.state.items[index]?.ending?.outcome === 'succeeded') context.state.spentNanoUsd += costNanoUsd;\n",
     mistake: 'Only what succeeded counts against the budget.',
     source: 'Money of failed attempts is billed and shown nowhere.',
     caughtBy: ['M1'],
@@ -58,7 +58,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'breaker-forgets-its-window',
     file: BREAKER,
-    find: 'const recent = state.breakerHits.filter((at) => at > turn.now - breaker.windowMs);',
+    find: 'const recent = state.breakerHits.filter((at) => at > context.now - breaker.windowMs);',
     replace: 'const recent = state.breakerHits;',
     mistake: 'The breaker counts failures that are older than its window.',
     source: 'State without an expiry where one was meant.',
@@ -157,8 +157,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'cancel-forgets-the-starting',
     file: CONTROL,
-    find: "else if (phase === 'starting' || phase === 'working') stopItem(turn, index, CANCELLED);",
-    replace: "else if (phase === 'working') stopItem(turn, index, CANCELLED);",
+    find: "else if (phase === 'starting' || phase === 'working') stopItem(context, index, CANCELLED);",
+    replace: "else if (phase === 'working') stopItem(context, index, CANCELLED);",
     mistake: 'A cancelled run lets what is starting come up and work.',
     source: 'A build that cannot be stopped because it has not begun.',
     caughtBy: ['R2'],
@@ -175,8 +175,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'stop-without-an-end',
     file: ITEMS,
-    find: 'const item = changeItem(turn, index, { ending, stopBy: turn.now + STOP_WAIT_MS });',
-    replace: 'const item = changeItem(turn, index, { ending, stopBy: null });',
+    find: 'const item = changeItem(context, index, { ending, stopBy: context.now + STOP_WAIT_MS });',
+    replace: 'const item = changeItem(context, index, { ending, stopBy: null });',
     mistake: 'A run waits without an end for an agent that was told to stop.',
     source: 'A pause that is answered by nobody, and no option to force it.',
     caughtBy: ['R2'],
@@ -194,7 +194,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'waiting-for-an-answer-cut-off',
     file: CLEANUP,
-    find: "if (mustStay(state, sandboxId)) return setSandbox(turn, sandboxId, 'kept');\n",
+    find: "if (mustStay(state, sandboxId)) return setSandbox(context, sandboxId, 'kept');\n",
     replace: '',
     mistake: 'The sandbox of an agent that waits for an answer is removed.',
     source: 'A sandbox is collected as garbage while its user reads.',
@@ -213,7 +213,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'uncollected-thrown-away',
     file: ITEMS,
-    find: '  keepUncollected(turn, item.sandboxId);\n',
+    find: '  keepUncollected(context, item.sandboxId);\n',
     replace: '',
     mistake: 'A sandbox whose results could not be collected is removed all the same.',
     source: 'The backup failed, and the garbage collector did not ask.',
@@ -239,7 +239,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'late-answer-of-an-item-accepted',
-    file: 'core/run/turn.ts',
+    file: 'core/run/run-context.ts',
     find: 'return item?.awaiting === answer.commandId ? item : null;',
     replace: 'return item ?? null;',
     mistake: 'The answer to an order of an earlier attempt is taken for one to the present attempt.',
@@ -258,8 +258,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'item-deadline-off-by-one',
     file: ITEMS,
-    find: 'if (due === null || turn.now < due) return;',
-    replace: 'if (due === null || turn.now <= due) return;',
+    find: 'if (due === null || context.now < due) return;',
+    replace: 'if (due === null || context.now <= due) return;',
     mistake: 'The timer of an item strikes at the very instant, and finds that it is not over yet.',
     source: 'A timer fires once and is not armed again: a limit that nobody enforces.',
     caughtBy: ['I27'],
@@ -277,8 +277,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'settling-off-by-one',
     file: CONTROL,
-    find: 'if (state.settleAt !== null && turn.now >= state.settleAt) settled(turn);',
-    replace: 'if (state.settleAt !== null && turn.now > state.settleAt) settled(turn);',
+    find: 'if (state.settleAt !== null && context.now >= state.settleAt) settled(context);',
+    replace: 'if (state.settleAt !== null && context.now > state.settleAt) settled(context);',
     mistake:
       'The timer at the end of settling strikes at the very instant, and finds that it is not over yet.',
     source: 'A report that waits for one event more, and none comes.',
@@ -287,8 +287,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'last-step-off-by-one',
     file: 'core/run/closing.ts',
-    find: 'if (closing === undefined || turn.now < closing.by) return;',
-    replace: 'if (closing === undefined || turn.now <= closing.by) return;',
+    find: 'if (closing === undefined || context.now < closing.by) return;',
+    replace: 'if (closing === undefined || context.now <= closing.by) return;',
     mistake: 'The timer of a last step strikes at the very instant, and finds that it is not over yet.',
     source: 'A receiver that never answers keeps a finished job open.',
     caughtBy: ['I27'],
@@ -305,8 +305,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'last-steps-skipped',
     file: 'core/run/closing.ts',
-    find: '  takeStep(turn, step + 1);\n',
-    replace: '  finish(turn);\n',
+    find: '  takeStep(context, step + 1);\n',
+    replace: '  finish(context);\n',
     mistake: 'After the first receiver nobody else is told of the end of a run.',
     source: 'One failing hook keeps those behind it from being called.',
     caughtBy: ['R2'],

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 const ANSWERS = 'core/sandbox/answers.ts';
 const REQUESTS = 'core/sandbox/requests.ts';
 const TABLE = 'core/sandbox/table.ts';
-const TURN = 'core/sandbox/turn.ts';
+const TURN = 'core/sandbox/sandbox-context.ts';
 const ROW = 'core/sandbox/row.ts';
 const STATE = 'core/sandbox/state.ts';
 
@@ -104,9 +104,9 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'window-opened-by-a-resume-of-the-running',
     file: REQUESTS,
-    find: '  addWaiter(turn, event);\n  answerWaiters(turn, null);',
+    find: '  addWaiter(context, event);\n  answerWaiters(context, null);',
     replace:
-      '  addWaiter(turn, event);\n  turn.state.sessionStartedAt = turn.now;\n  answerWaiters(turn, null);',
+      '  addWaiter(context, event);\n  context.state.sessionStartedAt = context.now;\n  answerWaiters(context, null);',
     mistake: 'A resume of a sandbox that runs restarts its session window.',
     source: 'Autostop keeps being bumped by visits, and a sandbox never stops.',
     caughtBy: ['I10'],
@@ -114,9 +114,9 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'cap-spares-the-working',
     file: REQUESTS,
-    find: "if (end !== null && turn.now >= end) beginPause(turn, 'session_limit');",
+    find: "if (end !== null && context.now >= end) beginPause(context, 'session_limit');",
     replace:
-      "if (end !== null && turn.now >= end && !hasWorkingAgent(turn.state)) beginPause(turn, 'session_limit');",
+      "if (end !== null && context.now >= end && !hasWorkingAgent(context.state)) beginPause(context, 'session_limit');",
     mistake: 'The end of a session is not enforced while an agent works.',
     source: 'Open connections keep a workspace from ever stopping.',
     caughtBy: ['I10'],
@@ -124,8 +124,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'cap-off-by-one',
     file: REQUESTS,
-    find: 'if (end !== null && turn.now >= end)',
-    replace: 'if (end !== null && turn.now > end)',
+    find: 'if (end !== null && context.now >= end)',
+    replace: 'if (end !== null && context.now > end)',
     mistake:
       'The timer at the end of a session strikes at the very instant, and finds that it is not over yet.',
     source: 'A timer fires once and is not armed again: the sandbox lives for ever.',
@@ -134,8 +134,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'phase-deadline-off-by-one',
     file: TABLE,
-    find: 'turn.now >= turn.state.phaseDeadline) then(turn);',
-    replace: 'turn.now > turn.state.phaseDeadline) then(turn);',
+    find: 'context.now >= context.state.phaseDeadline) then(context);',
+    replace: 'context.now > context.state.phaseDeadline) then(context);',
     mistake: 'The timer of a phase strikes at the very instant, and finds that it is not over yet.',
     source: 'A timer fires once and is not armed again: a start hangs for days.',
     caughtBy: ['L1'],
@@ -143,8 +143,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'deletion-due-off-by-one',
     file: REQUESTS,
-    find: 'if (due === null || turn.now < due) return;',
-    replace: 'if (due === null || turn.now <= due) return;',
+    find: 'if (due === null || context.now < due) return;',
+    replace: 'if (due === null || context.now <= due) return;',
     mistake: 'The timer of the Deletion Time strikes at the very instant, and finds that it is not over yet.',
     source: 'An expiry timer is dropped, and there is no sweep.',
     caughtBy: ['L3'],
@@ -152,8 +152,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'deletion-time-restarted-by-a-failed-resume',
     file: TURN,
-    find: '  state.releasedAt ??= turn.now;\n  state.sessionStartedAt = null;\n  state.stale = false;',
-    replace: '  state.releasedAt = turn.now;\n  state.sessionStartedAt = null;\n  state.stale = false;',
+    find: '  state.releasedAt ??= context.now;\n  state.sessionStartedAt = null;\n  state.stale = false;',
+    replace: '  state.releasedAt = context.now;\n  state.sessionStartedAt = null;\n  state.stale = false;',
     mistake: 'A resume that failed starts the Deletion Time anew.',
     source: 'A pause consumed the timeout, and a failed resume set it again.',
     caughtBy: ['I24'],
@@ -161,8 +161,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'archive-skipped',
     file: TURN,
-    find: 'if (turn.state.everReady) return archive(turn);',
-    replace: "if (turn.state.everReady && phase === 'errorArchiving') return archive(turn);",
+    find: 'if (context.state.everReady) return archive(context);',
+    replace: "if (context.state.everReady && phase === 'errorArchiving') return archive(context);",
     mistake: 'Only a sandbox in ERROR is archived before its storage is removed.',
     source: 'The backup was skipped on one of the ways to a deletion.',
     caughtBy: ['I6'],
@@ -179,8 +179,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'failed-archive-does-not-hold-up-a-timer',
     file: ANSWERS,
-    find: "if (state.deletedByUser) return beginDestroy(turn, 'destroying');",
-    replace: "if (state.archive === 'archive_failed') return beginDestroy(turn, 'destroying');",
+    find: "if (state.deletedByUser) return beginDestroy(context, 'destroying');",
+    replace: "if (state.archive === 'archive_failed') return beginDestroy(context, 'destroying');",
     mistake: 'A timer removes a workspace although it could not be archived, and nobody asked for that.',
     source: 'A daemon was unreachable for a moment, nothing was tried again, and the session was lost.',
     caughtBy: ['I24'],
@@ -188,8 +188,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'archive-tried-for-ever',
     file: ANSWERS,
-    find: 'if (state.attempts < ARCHIVE_ATTEMPTS_MAX) return archive(turn);',
-    replace: 'if (!state.deletedByUser || state.attempts < ARCHIVE_ATTEMPTS_MAX) return archive(turn);',
+    find: 'if (state.attempts < ARCHIVE_ATTEMPTS_MAX) return archive(context);',
+    replace: 'if (!state.deletedByUser || state.attempts < ARCHIVE_ATTEMPTS_MAX) return archive(context);',
     mistake: "The tries of an archive have a bound only in a user's deletion.",
     source: 'Sandboxes stuck in archiving for days.',
     caughtBy: ['I20'],
@@ -206,8 +206,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'waiters-of-a-resume-not-answered',
     file: ANSWERS,
-    find: "  beginPause(turn, turn.state.releaseReason);\n  answerWaiters(turn, 'resume_failed');",
-    replace: '  beginPause(turn, turn.state.releaseReason);',
+    find: "  beginPause(context, context.state.releaseReason);\n  answerWaiters(context, 'resume_failed');",
+    replace: '  beginPause(context, context.state.releaseReason);',
     mistake: 'Nobody hears that a resume was given up.',
     source: 'A waiter whose condition is never signalled when the other side goes away.',
     caughtBy: ['I22'],
@@ -224,7 +224,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'watch-not-cancelled',
     file: TURN,
-    find: "    turn.order({ type: 'cancelCommand', commandId: state.watch });\n    state.watch = null;",
+    find: "    context.order({ type: 'cancelCommand', commandId: state.watch });\n    state.watch = null;",
     replace: '    state.watch = null;',
     mistake: 'The idle watch goes on after the sandbox has left RUNNING.',
     source: 'A sweeper paused the same sandbox again at every interval.',
@@ -242,7 +242,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'wished-pause-forgotten',
     file: ANSWERS,
-    find: "if (wanted === 'pause') beginPause(turn, turn.state.releaseReason);",
+    find: "if (wanted === 'pause') beginPause(context, context.state.releaseReason);",
     replace: '',
     mistake: 'A pause that was accepted during a boot is forgotten when the boot is over.',
     source: 'A pause is answered while the workspace starts, and it runs on.',
@@ -251,7 +251,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'wished-resume-forgotten',
     file: ANSWERS,
-    find: "if (wanted === 'resume') beginReserve(turn);",
+    find: "if (wanted === 'resume') beginReserve(context);",
     replace: '',
     mistake: 'A resume that was wished during a stop is forgotten when the stop is over.',
     source: 'Activity arrives after pausing began, and nobody remembers it.',
@@ -260,8 +260,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'given-up-resume-not-stopped',
     file: ANSWERS,
-    find: "  beginPause(turn, turn.state.releaseReason);\n  answerWaiters(turn, 'resume_failed');",
-    replace: "  returnToReleased(turn, reason);\n  answerWaiters(turn, 'resume_failed');",
+    find: "  beginPause(context, context.state.releaseReason);\n  answerWaiters(context, 'resume_failed');",
+    replace: "  returnToReleased(context, reason);\n  answerWaiters(context, 'resume_failed');",
     mistake: 'A resume that timed out counts as one that did nothing.',
     source: 'Executed, and a timeout seen: boxes that the records never knew.',
     caughtBy: ['I15'],
@@ -269,8 +269,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'given-up-slot-not-cancelled',
     file: ANSWERS,
-    find: 'export function giveUpSlot(turn: SandboxTurn, reason: string): void {\n  abandonCommand(turn);',
-    replace: 'export function giveUpSlot(turn: SandboxTurn, reason: string): void {',
+    find: 'export function giveUpSlot(context: SandboxContext, reason: string): void {\n  abandonCommand(context);',
+    replace: 'export function giveUpSlot(context: SandboxContext, reason: string): void {',
     mistake: 'The search for a slot goes on after the resume was given up, and takes one for nobody.',
     source: 'Reservations that outlive whoever asked for them.',
     caughtBy: ['L4'],
@@ -278,8 +278,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'error-forgets-the-deletion',
     file: TURN,
-    find: "  if (turn.state.deletedByUser) return beginDestroy(turn, 'errorDestroying');\n  enter(turn, 'error');",
-    replace: "  enter(turn, 'error');",
+    find: "  if (context.state.deletedByUser) return beginDestroy(context, 'errorDestroying');\n  enter(context, 'error');",
+    replace: "  enter(context, 'error');",
     mistake: 'A deletion that was asked for while a failed sandbox was put away is forgotten.',
     source: 'A workspace in an error state that cannot be got rid of.',
     caughtBy: ['I24'],
@@ -287,8 +287,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'deletion-by-user-not-noted',
     file: REQUESTS,
-    find: 'if (isFirst(turn, event.requestId)) turn.state.deletedByUser = true;',
-    replace: 'isFirst(turn, event.requestId);',
+    find: 'if (isFirst(context, event.requestId)) context.state.deletedByUser = true;',
+    replace: 'isFirst(context, event.requestId);',
     mistake:
       "A user's deletion during a timer's is taken for done, and a failed archive brings the sandbox back.",
     source: 'A deletion is answered and then undone.',
@@ -306,8 +306,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'error-without-a-stop',
     file: TURN,
-    find: "  answerWaiters(turn, 'sandbox_error');\n  stop(turn);",
-    replace: "  answerWaiters(turn, 'sandbox_error');",
+    find: "  answerWaiters(context, 'sandbox_error');\n  stop(context);",
+    replace: "  answerWaiters(context, 'sandbox_error');",
     mistake: 'A sandbox in ERROR is never stopped: it waits for an answer to an order that nobody gave.',
     source: 'Builds stuck for days, without an option to force them.',
     caughtBy: ['L1'],
@@ -315,8 +315,8 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'unconfirmed-stop-not-asked-again',
     file: ANSWERS,
-    find: '  turn.state.phaseDeadline = turn.now + RELEASE_RETRY_MS;',
-    replace: '  turn.state.phaseDeadline = null;',
+    find: '  context.state.phaseDeadline = context.now + RELEASE_RETRY_MS;',
+    replace: '  context.state.phaseDeadline = null;',
     mistake: 'A stop that could not be confirmed is never asked again.',
     source: 'A failed pause has to allow a retry that really reconciles.',
     caughtBy: ['L1'],
@@ -333,7 +333,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   {
     name: 'freed-slot-tells-nobody',
     file: TURN,
-    find: "    turn.order({ type: 'offerRoom', sandboxId: state.sandboxId });\n",
+    find: "    context.order({ type: 'offerRoom', sandboxId: state.sandboxId });\n",
     replace: '    void 0;\n',
     mistake: 'A sandbox gives its slot back, and nobody in the line hears of it.',
     source: 'A batch of three hundred on ten sandboxes moved every quarter of an hour.',

@@ -12,7 +12,7 @@ import { changePace, countStart, nextPlaceAt, nextStartAt, paceOf, placesOf } fr
 import { isSharded } from '../shards.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import { itemAt, type RunItem, type RunState, type SlotUse } from '../state.ts';
-import { changeItem, itemOrder, type RunTurn } from '../turn.ts';
+import { changeItem, itemOrder, type RunContext } from '../run-context.ts';
 
 /** Why the next item does not begin, and when to look again by the clock. */
 interface Hold {
@@ -21,42 +21,42 @@ interface Hold {
 }
 
 /** Fills free places: highest priority first, then plan order. */
-export function admit(turn: RunTurn): void {
-  const { state } = turn;
+export function admit(context: RunContext): void {
+  const { state } = context;
   if (state.phase !== 'running' || state.mode !== 'normal') return;
   state.byPhase ??= itemsByPhase(state);
-  if (state.warming !== undefined) return changePace(turn, { heldBy: 'pool', heldUntil: null });
-  skipUnmet(turn);
+  if (state.warming !== undefined) return changePace(context, { heldBy: 'pool', heldUntil: null });
+  skipUnmet(context);
   // Counted only once somebody may begin: mostly all places are taken.
   let counted: Slots | null = null;
   const slots = (): Slots => (counted ??= usedSlots(state));
   for (;;) {
-    const next = itemsByPhase(state).waiting.length === 0 ? null : nextOf(turn, slots);
+    const next = itemsByPhase(state).waiting.length === 0 ? null : nextOf(context, slots);
     if (typeof next === 'number') {
       take(slots(), state.items[next]);
-      begin(turn, next);
+      begin(context, next);
       continue;
     }
     if (state.mode === 'normal')
-      changePace(turn, { heldBy: next?.by ?? null, heldUntil: next?.until ?? null });
+      changePace(context, { heldBy: next?.by ?? null, heldUntil: next?.until ?? null });
     return;
   }
 }
 
 /** The item that may begin now, or what keeps all of them from it. */
-function nextOf(turn: RunTurn, slots: () => Slots): number | Hold {
-  const { state, now } = turn;
+function nextOf(context: RunContext, slots: () => Slots): number | Hold {
+  const { state, now } = context;
   const places = placesOf(state, now);
   if (itemsByPhase(state).inFlight.length >= places.max)
     return { by: places.by, until: places.by === 'ramp' ? nextPlaceAt(state) : null };
-  const tripped = breakerHold(turn);
+  const tripped = breakerHold(context);
   if (tripped !== null) return { by: 'breaker', until: tripped.until };
   const startAt = nextStartAt(state);
-  if (!canaryLetsGo(turn)) return { by: 'canary', until: null };
+  if (!canaryLetsGo(context)) return { by: 'canary', until: null };
   const index = nextWaiting(state, now, slots());
   if (typeof index !== 'number') return index;
   if (startAt !== null && startAt > now) return { by: 'rate', until: startAt };
-  return withinBudget(turn) ? index : { by: 'budget', until: null };
+  return withinBudget(context) ? index : { by: 'budget', until: null };
 }
 
 /** What most of those that wait would need is told when none may begin; a pause that ends is looked at in time. */
@@ -106,10 +106,10 @@ function slotKey({ slot, value }: SlotUse): string {
   return `${slot} ${value}`;
 }
 
-/** A new attempt; where the items live in shards, its shard is told after the turn. */
-export function begin(turn: RunTurn, index: number): void {
-  const before = itemAt(turn.state, index);
-  const item = changeItem(turn, index, {
+/** A new attempt; where the items live in shards, its shard is told after the step. */
+export function begin(context: RunContext, index: number): void {
+  const before = itemAt(context.state, index);
+  const item = changeItem(context, index, {
     ...(before?.next === undefined ? {} : { ...before.next, next: undefined }),
     phase: 'starting',
     attempt: (before?.attempt ?? 0) + 1,
@@ -121,7 +121,7 @@ export function begin(turn: RunTurn, index: number): void {
     executionStatus: null,
     waitsFor: undefined,
     ending: null,
-    admittedAt: turn.now,
+    admittedAt: context.now,
     workingSince: null,
     workedMs: 0,
     skippedMs: undefined,
@@ -131,15 +131,15 @@ export function begin(turn: RunTurn, index: number): void {
     limitReached: null,
   });
   if (item === null) return;
-  countStart(turn);
-  if (isSharded(turn.state)) return;
-  const { strategy } = turn.state.rules;
-  const awaiting = turn.order({
-    ...itemOrder(turn, index, item),
+  countStart(context);
+  if (isSharded(context.state)) return;
+  const { strategy } = context.state.rules;
+  const awaiting = context.order({
+    ...itemOrder(context, index, item),
     type: 'startConversation',
     ...(strategy === undefined ? {} : { strategy }),
   });
-  changeItem(turn, index, { awaiting });
+  changeItem(context, index, { awaiting });
 }
 
 function pastOf(item: RunItem | undefined): RunItem['past'] {
@@ -169,12 +169,12 @@ function canaryPlaces(state: RunState): number {
 }
 
 /** False when the canary is over and one of it did not succeed: then the run holds, and goes on when it is resumed. */
-function canaryLetsGo(turn: RunTurn): boolean {
-  const { state } = turn;
+function canaryLetsGo(context: RunContext): boolean {
+  const { state } = context;
   if (paceOf(state).canary === null || canaryPlaces(state) > 0 || underWay(state) > 0) return true;
-  changePace(turn, { canary: null });
+  changePace(context, { canary: null });
   if (endedCount(state) === countWell(itemsByPhase(state).ended)) return true;
-  hold(turn, 'canary');
+  hold(context, 'canary');
   return false;
 }
 

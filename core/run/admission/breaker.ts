@@ -8,34 +8,34 @@ import type { FailureClass } from '../../status.ts';
 import { hold } from './hold.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import type { Ending, RunItem, RunState } from '../state.ts';
-import type { RunTurn } from '../turn.ts';
+import type { RunContext } from '../run-context.ts';
 
 /** Counts a failure; enough of them in the window hold the batch, and burn no retries meanwhile. */
-export function countForBreaker(turn: RunTurn, failureClass: FailureClass): void {
-  const { state } = turn;
+export function countForBreaker(context: RunContext, failureClass: FailureClass): void {
+  const { state } = context;
   const { breaker } = state.rules;
   if (breaker === null || !breaker.on.includes(failureClass)) return;
   // What still ends while it is open began before, and says nothing that is not known.
   if (state.trip !== undefined) return;
-  const recent = state.breakerHits.filter((at) => at > turn.now - breaker.windowMs);
-  state.breakerHits = [...recent, turn.now].slice(-breaker.count);
+  const recent = state.breakerHits.filter((at) => at > context.now - breaker.windowMs);
+  state.breakerHits = [...recent, context.now].slice(-breaker.count);
   if (state.breakerHits.length < breaker.count || state.mode !== 'normal') return;
-  if (breaker.recover === undefined) hold(turn, `breaker:${failureClass}`);
-  else open(turn, failureClass);
+  if (breaker.recover === undefined) hold(context, `breaker:${failureClass}`);
+  else open(context, failureClass);
 }
 
 /** Nothing begins until it has cooled down. */
-function open(turn: RunTurn, failureClass: FailureClass): void {
-  const { state } = turn;
+function open(context: RunContext, failureClass: FailureClass): void {
+  const { state } = context;
   const afterMs = state.rules.breaker?.recover?.afterMs ?? 0;
-  state.trip = { until: turn.now + afterMs, probingSince: null, passed: 0 };
+  state.trip = { until: context.now + afterMs, probingSince: null, passed: 0 };
   state.breakerHits = [];
-  tell(turn, 'breaker_opened', `${failureClass}: nothing begins for ${Math.round(afterMs / SECOND_MS)} s`);
+  tell(context, 'breaker_opened', `${failureClass}: nothing begins for ${Math.round(afterMs / SECOND_MS)} s`);
 }
 
 /** Why nothing begins while the breaker is open, and until when; null when one more may begin. */
-export function breakerHold(turn: RunTurn): { readonly until: number | null } | null {
-  const { state, now } = turn;
+export function breakerHold(context: RunContext): { readonly until: number | null } | null {
+  const { state, now } = context;
   const { trip } = state;
   const probes = state.rules.breaker?.recover?.probes;
   if (trip === undefined || probes === undefined) return null;
@@ -56,26 +56,26 @@ function isBegunSince(item: RunItem | undefined, instant: number): boolean {
 }
 
 /** A probe that fails as counted opens the breaker again; enough that end otherwise close it. */
-export function probeEnded(turn: RunTurn, item: RunItem, { failureClass, outcome }: Ending): void {
-  const { trip, rules } = turn.state;
+export function probeEnded(context: RunContext, item: RunItem, { failureClass, outcome }: Ending): void {
+  const { trip, rules } = context.state;
   const { breaker } = rules;
   if (trip === undefined || breaker?.recover === undefined || trip.probingSince === null) return;
   if (!isBegunSince(item, trip.probingSince)) return;
-  if (failureClass !== null && breaker.on.includes(failureClass)) return open(turn, failureClass);
+  if (failureClass !== null && breaker.on.includes(failureClass)) return open(context, failureClass);
   // Whom somebody stopped says nothing of what failed.
   if (outcome === 'cancelled') return;
   const passed = trip.passed + 1;
   if (passed < breaker.recover.probes) {
-    turn.state.trip = { ...trip, passed };
+    context.state.trip = { ...trip, passed };
     return;
   }
-  turn.state.trip = undefined;
-  tell(turn, 'breaker_closed', `${passed} went well`);
+  context.state.trip = undefined;
+  tell(context, 'breaker_closed', `${passed} went well`);
 }
 
-function tell(turn: RunTurn, code: string, detail: string): void {
-  const about = { machine: 'run', id: turn.state.runId } as const;
-  turn.order({ type: 'record', event: { about, conversationId: null, code, detail } });
+function tell(context: RunContext, code: string, detail: string): void {
+  const about = { machine: 'run', id: context.state.runId } as const;
+  context.order({ type: 'record', event: { about, conversationId: null, code, detail } });
 }
 
 /** When a failed item may try again, or null when its rule is used up. */

@@ -8,7 +8,7 @@ import { hold } from './hold.ts';
 import { changePace, paceOf } from './pace.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunState } from '../state.ts';
-import type { RunTurn } from '../turn.ts';
+import type { RunContext } from '../run-context.ts';
 
 /** Spent and held and one more must fit (budget by reservation). */
 export function fitsBudget(state: RunState): boolean {
@@ -20,29 +20,29 @@ export function fitsBudget(state: RunState): boolean {
 }
 
 /** Only `enforce` holds the batch back. */
-export function withinBudget(turn: RunTurn): boolean {
-  const { state } = turn;
+export function withinBudget(context: RunContext): boolean {
+  const { state } = context;
   if (fitsBudget(state)) return true;
   if (state.rules.budget?.mode === 'audit') state.reason = 'budget';
   if (state.rules.budget?.mode !== 'enforce') return true;
   // While something is in flight its settlement may free what it held.
-  if (itemsByPhase(state).inFlight.length === 0) exceeded(turn, state.rules.budget);
+  if (itemsByPhase(state).inFlight.length === 0) exceeded(context, state.rules.budget);
   return false;
 }
 
 /** With nothing in flight there is nobody to stop: a cancelled run has only those left that wait. */
-function exceeded(turn: RunTurn, { onExceeded }: PlanBudget): void {
-  hold(turn, 'budget');
-  if (onExceeded !== undefined) turn.state.mode = onExceeded === 'drain' ? 'draining' : 'cancelling';
+function exceeded(context: RunContext, { onExceeded }: PlanBudget): void {
+  hold(context, 'budget');
+  if (onExceeded !== undefined) context.state.mode = onExceeded === 'drain' ? 'draining' : 'cancelling';
 }
 
 /** Says once that the soft limit was passed; what was spent never becomes less. */
-export function tellSoftLimit(turn: RunTurn): void {
-  const { state } = turn;
+export function tellSoftLimit(context: RunContext): void {
+  const { state } = context;
   const soft = state.rules.budget?.softNanoUsd;
   if (soft === undefined || state.spentNanoUsd < soft || paceOf(state).saidSoft) return;
-  changePace(turn, { saidSoft: true });
+  changePace(context, { saidSoft: true });
   const detail = `${formatUsd(nanoUsd(state.spentNanoUsd))} of the budget are spent`;
   const about = { machine: 'run', id: state.runId } as const;
-  turn.order({ type: 'record', event: { about, conversationId: null, code: 'budget_soft', detail } });
+  context.order({ type: 'record', event: { about, conversationId: null, code: 'budget_soft', detail } });
 }

@@ -2,10 +2,10 @@
  * A batch that holds: nothing new begins until somebody resumes it.
  * Owns this one change of mode; must not know why.
  */
-import type { RunTurn } from '../turn.ts';
+import type { RunContext } from '../run-context.ts';
 
 /** What is in flight goes on. */
-export function hold(turn: RunTurn, reason: string): void {
-  turn.state.mode = 'paused';
-  turn.state.reason = reason;
+export function hold(context: RunContext, reason: string): void {
+  context.state.mode = 'paused';
+  context.state.reason = reason;
 }

@@ -4,7 +4,7 @@
  */
 import { itemsByPhase } from '../items-by-phase.ts';
 import type { Ending, ItemNeed, RunItem, RunState } from '../state.ts';
-import { changeItem, type RunTurn } from '../turn.ts';
+import { changeItem, type RunContext } from '../run-context.ts';
 
 /** Whether everything that an item waits for has ended. */
 export function needsMet(item: RunItem, state: RunState): boolean {
@@ -15,15 +15,15 @@ export function needsMet(item: RunItem, state: RunState): boolean {
  * Ends what waits for somebody who has ended otherwise than it needs; an item that ends so may be what others wait for, so it
  * looks again until nothing changes. Every look ends an item or is the last.
  */
-export function skipUnmet(turn: RunTurn): void {
-  if (itemsByPhase(turn.state).groups === undefined) return;
+export function skipUnmet(context: RunContext): void {
+  if (itemsByPhase(context.state).groups === undefined) return;
   let changed = true;
   while (changed) {
     changed = false;
-    for (const index of itemsByPhase(turn.state).waiting) {
-      const ending = unmetEnding(turn.state.items[index], turn.state);
+    for (const index of itemsByPhase(context.state).waiting) {
+      const ending = unmetEnding(context.state.items[index], context.state);
       if (ending === null) continue;
-      changeItem(turn, index, { phase: 'ended', ending, endedAt: turn.now, notBefore: null });
+      changeItem(context, index, { phase: 'ended', ending, endedAt: context.now, notBefore: null });
       changed = true;
     }
   }

@@ -8,7 +8,7 @@ import { initPace } from '../init.ts';
 import { poolPlaces } from './pool.ts';
 import type { RunRules } from '../rules.ts';
 import type { Pace, RunState } from '../state.ts';
-import type { RunTurn } from '../turn.ts';
+import type { RunContext } from '../run-context.ts';
 
 /** Failures that come together are one word of the endpoint: places are halved once for all of them. */
 const LOWER_AGAIN_MS = 30_000;
@@ -17,8 +17,8 @@ export function paceOf({ pace, createdAt, rules }: RunState): Pace {
   return pace ?? initPace(rules, createdAt);
 }
 
-/** What is the same already is not written: a turn that changes nothing stays silent. */
-export function changePace({ state }: RunTurn, change: Partial<Pace>): void {
+/** What is the same already is not written: a step that changes nothing stays silent. */
+export function changePace({ state }: RunContext, change: Partial<Pace>): void {
   const before = paceOf(state);
   const names = Object.keys(change) as readonly (keyof Pace)[];
   if (names.some((name) => before[name] !== change[name])) state.pace = { ...before, ...change };
@@ -78,30 +78,30 @@ export function nextStartAt(state: RunState): number | null {
 }
 
 /** Called when an item begins. */
-export function countStart(turn: RunTurn): void {
-  if (turn.state.rules.startEveryMs !== undefined) changePace(turn, { lastStartAt: turn.now });
+export function countStart(context: RunContext): void {
+  if (context.state.rules.startEveryMs !== undefined) changePace(context, { lastStartAt: context.now });
 }
 
 /** Called when an attempt ended: a failure lowers the places, enough calm gives one back. */
-export function attemptEnded(turn: RunTurn, failureClass: FailureClass | null): void {
-  const { state } = turn;
+export function attemptEnded(context: RunContext, failureClass: FailureClass | null): void {
+  const { state } = context;
   const { adaptive, concurrency } = state.rules;
   if (adaptive === undefined) return;
-  if (failureClass !== null && adaptive.on.includes(failureClass)) return slowDown(turn, failureClass);
+  if (failureClass !== null && adaptive.on.includes(failureClass)) return slowDown(context, failureClass);
   const { places, calm } = paceOf(state);
   if (places === null) return;
   // One place for one round of as many as may be in flight: what is given back soon is taken again soon.
-  if (calm + 1 < places) return changePace(turn, { calm: calm + 1 });
-  changePace(turn, { calm: 0, places: places + 1 >= concurrency ? null : places + 1 });
+  if (calm + 1 < places) return changePace(context, { calm: calm + 1 });
+  changePace(context, { calm: 0, places: places + 1 >= concurrency ? null : places + 1 });
 }
 
 /** Halves the places; what is in flight goes on. */
-export function slowDown(turn: RunTurn, failureClass: FailureClass): void {
-  const { state, now } = turn;
+export function slowDown(context: RunContext, failureClass: FailureClass): void {
+  const { state, now } = context;
   const { adaptive, concurrency } = state.rules;
   if (adaptive?.on.includes(failureClass) !== true) return;
   const { places, loweredAt } = paceOf(state);
-  if (loweredAt !== null && now < loweredAt + LOWER_AGAIN_MS) return changePace(turn, { calm: 0 });
+  if (loweredAt !== null && now < loweredAt + LOWER_AGAIN_MS) return changePace(context, { calm: 0 });
   const halved = Math.max(adaptive.min, Math.floor(Math.min(places ?? concurrency, concurrency) / 2));
-  changePace(turn, { places: halved, loweredAt: now, calm: 0 });
+  changePace(context, { places: halved, loweredAt: now, calm: 0 });
 }

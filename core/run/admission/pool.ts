@@ -9,27 +9,27 @@ import { earliest } from '../../time.ts';
 import type { RunEvent } from '../message.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunItem, RunState } from '../state.ts';
-import { changeSandbox, type RunTurn } from '../turn.ts';
+import { changeSandbox, type RunContext } from '../run-context.ts';
 import type { UsedSandbox } from '../items/used-sandbox.ts';
 
 /** Code of the lifecycle event that says how many sandboxes were made ahead. */
 export const POOL_WARMED = 'pool_warmed';
 
 /** At its beginning a run orders its sandboxes all at once; its first items begin when that has been answered. */
-export function warmPool(turn: RunTurn): void {
-  const { state } = turn;
+export function warmPool(context: RunContext): void {
+  const { state } = context;
   const { pool } = state.rules;
   if (pool === undefined || !pool.warm) return;
   const { runId, userId } = state;
-  state.warming = turn.order({ type: 'warmPool', runId, userId, size: pool.size });
+  state.warming = context.order({ type: 'warmPool', runId, userId, size: pool.size });
 }
 
 /**
  * When items wait again after the sandboxes of the pool were let go: no more than they have use for, and none while the
  * run holds.
  */
-export function warmPoolAgain(turn: RunTurn): void {
-  const { state } = turn;
+export function warmPoolAgain(context: RunContext): void {
+  const { state } = context;
   const { pool } = state.rules;
   if (pool === undefined || !pool.warm || state.warming !== undefined) return;
   if (state.mode !== 'normal' || state.phase !== 'running') return;
@@ -37,7 +37,7 @@ export function warmPoolAgain(turn: RunTurn): void {
   const size = Math.min(pool.size, wanted);
   if (livingOfPool(state) >= size) return;
   const { runId, userId, commandCount: round } = state;
-  state.warming = turn.order({ type: 'warmPool', runId, userId, size, round });
+  state.warming = context.order({ type: 'warmPool', runId, userId, size, round });
 }
 
 /** As far as the run knows: the store counts again. */
@@ -48,8 +48,11 @@ function livingOfPool({ sandboxes }: RunState): number {
 }
 
 /** However few there are: the others are made when they are needed. */
-export function poolWarmed(turn: RunTurn, event: Extract<RunEvent, { readonly type: 'poolWarmed' }>): void {
-  const { state, now } = turn;
+export function poolWarmed(
+  context: RunContext,
+  event: Extract<RunEvent, { readonly type: 'poolWarmed' }>,
+): void {
+  const { state, now } = context;
   if (state.warming !== event.commandId) return;
   state.warming = undefined;
   const mine = state.rules.cleanup.sandbox !== 'keep';
@@ -62,7 +65,7 @@ export function poolWarmed(turn: RunTurn, event: Extract<RunEvent, { readonly ty
   const size = state.rules.pool?.size ?? made.length;
   const why = event.reason === null ? '' : `: ${event.reason}`;
   const detail = `${made.length} of ${size} sandboxes${why}`;
-  turn.order({ type: 'record', event: { about, conversationId: null, code: POOL_WARMED, detail } });
+  context.order({ type: 'record', event: { about, conversationId: null, code: POOL_WARMED, detail } });
 }
 
 /**
@@ -123,8 +126,8 @@ export function poolDeadline(state: RunState): number | null {
 }
 
 /** A conversation of the pool that the run hears of in this sandbox for the first time. */
-export function countArrival(turn: RunTurn, item: RunItem, conversation: ConversationSnapshot): void {
-  const { state, now } = turn;
+export function countArrival(context: RunContext, item: RunItem, conversation: ConversationSnapshot): void {
+  const { state, now } = context;
   const { sandboxId, sandboxStatus } = conversation;
   if (state.rules.pool === undefined || sandboxId === null || sandboxStatus === null) return;
   // Where it spilled over to, or was sent by name, is no sandbox of the pool: its end is that of the run.
@@ -134,5 +137,5 @@ export function countArrival(turn: RunTurn, item: RunItem, conversation: Convers
   const used = state.sandboxes.findLast((one) => one.sandboxId === sandboxId);
   if (used === undefined) return;
   const { since, placed } = used.pooled ?? { since: now, placed: 0 };
-  changeSandbox(turn, sandboxId, { pooled: { since, placed: placed + 1, isInUse: false } });
+  changeSandbox(context, sandboxId, { pooled: { since, placed: placed + 1, isInUse: false } });
 }

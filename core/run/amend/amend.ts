@@ -11,7 +11,7 @@ import { recordAmendment } from '../settings.ts';
 import { grownShards } from '../shards.ts';
 import { hasEndedForGood, allItemsByPhase } from '../items-by-phase.ts';
 import { isInFlight, type Ending, type RunItem, type RunState } from '../state.ts';
-import type { RunTurn } from '../turn.ts';
+import type { RunContext } from '../run-context.ts';
 
 type Amended = Extract<RunEvent, { readonly type: 'planAmended' }>;
 
@@ -29,8 +29,8 @@ const REPLACED: Ending = {
 };
 
 /** The same plan again changes nothing; one that was compared with another plan than the run has is left alone, and said. */
-export function amendPlan(turn: RunTurn, event: Amended): void {
-  const { state } = turn;
+export function amendPlan(context: RunContext, event: Amended): void {
+  const { state } = context;
   if (wasSeen(state.seen, event.requestId)) return;
   state.seen = remember(state.seen, event.requestId);
   const gone = [...event.retired, ...(event.replaced ?? [])];
@@ -38,7 +38,7 @@ export function amendPlan(turn: RunTurn, event: Amended): void {
   const why = refusal(state, event);
   const isSame = state.planHash === event.planHash;
   const step = `plan ${short(state.planHash)}${isSame ? '' : ` -> ${short(event.planHash)}`}`;
-  if (why !== null) return recordAmendment(turn, `${step} was not taken up: ${why}`, event.by);
+  if (why !== null) return recordAmendment(context, `${step} was not taken up: ${why}`, event.by);
   const before = state.items;
   const items = [...before];
   for (const change of event.changed) {
@@ -51,7 +51,7 @@ export function amendPlan(turn: RunTurn, event: Amended): void {
     const how = event.retired.includes(index)
       ? { ending: RETIRED }
       : { ending: REPLACED, isReplaced: true as const };
-    items[index] = { ...item, phase: 'ended', ...how, endedAt: turn.now, notBefore: null };
+    items[index] = { ...item, phase: 'ended', ...how, endedAt: context.now, notBefore: null };
   }
   for (const spec of event.added) items.push({ ...initItem(spec), plan: event.planHash });
   state.planHash = event.planHash;
@@ -59,8 +59,8 @@ export function amendPlan(turn: RunTurn, event: Amended): void {
   state.items = items;
   state.shards = grownShards(state, before.length);
   state.byPhase = allItemsByPhase(items);
-  if (state.byPhase.waiting.length > 0) backToWork(turn);
-  recordAmendment(turn, `${step}: ${wordsOf(event, before)}`, event.by);
+  if (state.byPhase.waiting.length > 0) backToWork(context);
+  recordAmendment(context, `${step}: ${wordsOf(event, before)}`, event.by);
 }
 
 /** A job that only lost items is no other plan. */

@@ -6,26 +6,26 @@
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunItem, RunState } from '../state.ts';
-import { tellConversation, type RunTurn } from '../turn.ts';
+import { tellConversation, type RunContext } from '../run-context.ts';
 
 /** Told at once where nobody said how many a sandbox takes. */
 const OFFERS_DEFAULT = 20;
 
 /** A sandbox is up, which others may be placed in; or one begins to wait, and may have overlooked one that is up. */
-export function offerPlaces(turn: RunTurn, was: RunItem, conversation: ConversationSnapshot): void {
-  const { state } = turn;
+export function offerPlaces(context: RunContext, was: RunItem, conversation: ConversationSnapshot): void {
+  const { state } = context;
   if (!state.rules.sharesSandboxes || state.slice !== undefined) return;
   const isUp = conversation.sandboxStatus === 'RUNNING' && was.sandboxStatus !== 'RUNNING';
-  if (isUp) return tellWaiting(turn, state.rules.capacity?.perSandboxMax ?? OFFERS_DEFAULT);
+  if (isUp) return tellWaiting(context, state.rules.capacity?.perSandboxMax ?? OFFERS_DEFAULT);
   const begins = conversation.waitsFor !== undefined && was.waitsFor === undefined;
   const to = { machine: 'conversation', id: conversation.conversationId } as const;
-  if (begins && hasOneUp(state)) turn.order({ type: 'send', to, event: { type: 'roomOffered' } });
+  if (begins && hasOneUp(state)) context.order({ type: 'send', to, event: { type: 'roomOffered' } });
 }
 
 /** An attempt is over: in a pool that is one place more, without any slot. */
-export function placeGivenBack(turn: RunTurn): void {
-  const { rules, slice } = turn.state;
-  if (rules.pool !== undefined && slice === undefined) tellWaiting(turn, 1);
+export function placeGivenBack(context: RunContext): void {
+  const { rules, slice } = context.state;
+  if (rules.pool !== undefined && slice === undefined) tellWaiting(context, 1);
 }
 
 function hasOneUp({ items, byPhase }: RunState): boolean {
@@ -33,9 +33,9 @@ function hasOneUp({ items, byPhase }: RunState): boolean {
 }
 
 /** In the order of their admission, so far as they are still known to wait. */
-function tellWaiting(turn: RunTurn, max: number): void {
-  for (const item of waitingForSlot(turn.state).slice(0, max))
-    tellConversation(turn, item, { type: 'roomOffered' });
+function tellWaiting(context: RunContext, max: number): void {
+  for (const item of waitingForSlot(context.state).slice(0, max))
+    tellConversation(context, item, { type: 'roomOffered' });
 }
 
 export function waitingForSlot({ items, byPhase }: Pick<RunState, 'items' | 'byPhase'>): readonly RunItem[] {

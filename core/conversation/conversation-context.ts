@@ -8,11 +8,11 @@ import { START_FAILED, type ConversationRow } from '../machine/projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import { isNewer, type ConversationSnapshot, type SandboxSnapshot } from '../machine/snapshot.ts';
 import type { StartTaskStatus } from '../status.ts';
-import type { Turn } from '../machine/turn.ts';
+import type { StepContext } from '../machine/step-context.ts';
 import type { ConversationOrder } from './message.ts';
 import { conversationSnapshot, type ConversationPhase, type ConversationState } from './state.ts';
 
-export type ConversationTurn = Turn<ConversationState, ConversationOrder>;
+export type ConversationContext = StepContext<ConversationState, ConversationOrder>;
 
 /** Steps of a start in order, with the status that shows them (D18). */
 const START_STEPS = {
@@ -30,34 +30,34 @@ export function isStartStep(phase: ConversationPhase): phase is StartStep {
 }
 
 /** Whatever still runs on behalf of this conversation stops; its answer, should one come, is late by its id. */
-export function abandonCommand(turn: ConversationTurn): void {
-  const { state } = turn;
-  if (state.awaiting !== null) turn.order({ type: 'cancelCommand', commandId: state.awaiting });
+export function abandonCommand(context: ConversationContext): void {
+  const { state } = context;
+  if (state.awaiting !== null) context.order({ type: 'cancelCommand', commandId: state.awaiting });
   state.awaiting = null;
   state.awaitingGeneration = null;
 }
 
-export function stopWatching(turn: ConversationTurn): void {
-  if (turn.state.watch === null) return;
-  turn.order({ type: 'cancelCommand', commandId: turn.state.watch });
-  turn.state.watch = null;
+export function stopWatching(context: ConversationContext): void {
+  if (context.state.watch === null) return;
+  context.order({ type: 'cancelCommand', commandId: context.state.watch });
+  context.state.watch = null;
 }
 
-export function tellSandbox(turn: ConversationTurn, event: SandboxEvent): void {
-  const { sandboxId } = turn.state;
-  if (sandboxId !== null) turn.order({ type: 'send', to: { machine: 'sandbox', id: sandboxId }, event });
+export function tellSandbox(context: ConversationContext, event: SandboxEvent): void {
+  const { sandboxId } = context.state;
+  if (sandboxId !== null) context.order({ type: 'send', to: { machine: 'sandbox', id: sandboxId }, event });
 }
 
 /** A request id of our own making: unique because the command count never repeats. */
-export function newRequestId({ state }: ConversationTurn): string {
+export function newRequestId({ state }: ConversationContext): string {
   return `conversation/${state.spec.conversationId}?${state.commandCount}`;
 }
 
-export function beginStep(turn: ConversationTurn, step: StartStep): void {
-  const { state } = turn;
+export function beginStep(context: ConversationContext, step: StartStep): void {
+  const { state } = context;
   state.phase = step;
   state.startTask = START_STEPS[step].status;
-  orderAgent(turn, (agent) => stepOrder(state, step, agent));
+  orderAgent(context, (agent) => stepOrder(state, step, agent));
 }
 
 export function stepAfter(step: StartStep): ConversationPhase {
@@ -114,12 +114,12 @@ export interface AgentAddress {
 
 /** Orders something of the agent in the present incarnation, and waits for its answer. */
 export function orderAgent(
-  turn: ConversationTurn,
+  context: ConversationContext,
   compose: (agent: AgentAddress) => ConversationOrder,
 ): void {
-  const { state } = turn;
+  const { state } = context;
   if (state.sandbox === null) return;
-  state.awaiting = turn.order(compose(agentAddress(state, state.sandbox)));
+  state.awaiting = context.order(compose(agentAddress(state, state.sandbox)));
   state.awaitingGeneration = state.sandbox.generation;
 }
 
@@ -132,69 +132,69 @@ export function agentAddress(state: ConversationState, sandbox: SandboxSnapshot)
 }
 
 /** The start ends in ERROR with its reason; what was queued is refused, not lost (D18). */
-export function failStart(turn: ConversationTurn, code: ErrorCode, reason: string): void {
-  const { state } = turn;
+export function failStart(context: ConversationContext, code: ErrorCode, reason: string): void {
+  const { state } = context;
   // A placement under way is heard out: it may have taken a slot already.
-  if (state.phase !== 'placing') abandonCommand(turn);
+  if (state.phase !== 'placing') abandonCommand(context);
   state.phase = 'startFailed';
   state.startTask = 'ERROR';
   state.startTaskDetail = `${code}: ${reason}`;
   state.startDeadline = null;
   // Whoever follows the events of the conversation reads the reason there.
-  note(turn, START_FAILED, state.startTaskDetail);
-  releaseSandbox(turn);
+  note(context, START_FAILED, state.startTaskDetail);
+  releaseSandbox(context);
   state.resumeRequestId = null;
-  refuseQueue(turn, code, reason);
+  refuseQueue(context, code, reason);
 }
 
 /** An item of a run is its run's to clean up. */
-export function releaseSandbox(turn: ConversationTurn): void {
-  const { spec, sandbox, attachRequestId } = turn.state;
+export function releaseSandbox(context: ConversationContext): void {
+  const { spec, sandbox, attachRequestId } = context.state;
   // While the attachment has not been answered, its answer is waited for.
   if (spec.runId !== null || attachRequestId !== null || sandbox?.usable !== true) return;
-  tellSandbox(turn, { type: 'startFailed', conversationId: spec.conversationId });
+  tellSandbox(context, { type: 'startFailed', conversationId: spec.conversationId });
 }
 
 /** An accepted message is delivered exactly once or refused explicitly, with an event (D7). */
-export function refuseQueue(turn: ConversationTurn, code: ErrorCode, reason: string): void {
-  const { state } = turn;
+export function refuseQueue(context: ConversationContext, code: ErrorCode, reason: string): void {
+  const { state } = context;
   const { queue } = state;
   state.queue = [];
-  for (const item of queue) if (item.kind === 'message') refuseMessage(turn, item.itemId, code, reason);
+  for (const item of queue) if (item.kind === 'message') refuseMessage(context, item.itemId, code, reason);
 }
 
 export function refuseMessage(
-  turn: ConversationTurn,
+  context: ConversationContext,
   messageId: string,
   code: ErrorCode,
   reason: string,
 ): void {
-  note(turn, 'message_refused', `${messageId}: ${code}: ${reason}`);
+  note(context, 'message_refused', `${messageId}: ${code}: ${reason}`);
 }
 
-function note(turn: ConversationTurn, code: string, detail: string): void {
-  const { conversationId } = turn.state.spec;
+function note(context: ConversationContext, code: string, detail: string): void {
+  const { conversationId } = context.state.spec;
   const about = { machine: 'conversation', id: conversationId } as const;
-  turn.order({ type: 'record', event: { about, conversationId, code, detail } });
+  context.order({ type: 'record', event: { about, conversationId, code, detail } });
 }
 
 /** True when the snapshot is news; an older one says nothing (newest wins). */
-export function acceptSnapshot(turn: ConversationTurn, sandbox: SandboxSnapshot): boolean {
-  const { state } = turn;
+export function acceptSnapshot(context: ConversationContext, sandbox: SandboxSnapshot): boolean {
+  const { state } = context;
   if (sandbox.sandboxId !== state.sandboxId || !isNewer(sandbox, state.sandbox)) return false;
-  noteInterruption(turn, sandbox);
+  noteInterruption(context, sandbox);
   state.sandbox = sandbox;
   return true;
 }
 
 /** An agent that was at work when its runtime went away is reported as such (D15). */
-function noteInterruption(turn: ConversationTurn, sandbox: SandboxSnapshot): void {
-  const { state } = turn;
+function noteInterruption(context: ConversationContext, sandbox: SandboxSnapshot): void {
+  const { state } = context;
   const wasUp = state.sandbox?.usable === true;
   const sameRuntime = sandbox.usable && sandbox.generation === state.sandbox?.generation;
   if (!wasUp || sameRuntime) return;
-  stopWatching(turn);
-  abandonCommand(turn);
+  stopWatching(context);
+  abandonCommand(context);
   if (state.executionStatus === 'RUNNING') state.interrupted = true;
   // It works no more; what it waits for (D6) survives the stop (D15).
   if (state.agentActivity === 'working') state.agentActivity = 'resting';
@@ -205,35 +205,38 @@ export function isOver(sandbox: SandboxSnapshot | null): boolean {
 }
 
 /** Wanted and not usable: ask for a resume, a bounded number of times. */
-export function askForResume(turn: ConversationTurn, giveUp: (turn: ConversationTurn) => void): void {
-  const { state } = turn;
+export function askForResume(
+  context: ConversationContext,
+  giveUp: (context: ConversationContext) => void,
+): void {
+  const { state } = context;
   const atRest =
     state.sandbox?.status === 'PAUSED' && state.sandbox.transition === null && !state.sandbox.usable;
   const leaving = state.sandbox?.transition === 'pausing';
   if (!atRest && !(leaving && state.resumeRequestId === null)) return;
-  if (state.resumeRequests >= RESUME_REQUESTS_MAX) return giveUp(turn);
-  const requestId = newRequestId(turn);
+  if (state.resumeRequests >= RESUME_REQUESTS_MAX) return giveUp(context);
+  const requestId = newRequestId(context);
   state.resumeRequests += 1;
   state.resumeRequestId = requestId;
   const { conversationId, runId } = state.spec;
   const inRun = runId === null ? {} : { inRun: true as const };
-  tellSandbox(turn, { type: 'resumeRequested', requestId, conversationId, ...inRun });
+  tellSandbox(context, { type: 'resumeRequested', requestId, conversationId, ...inRun });
 }
 
-/** After every turn that changed something: count, project, and tell whoever watches. */
-export function settleConversation(before: ConversationState, turn: ConversationTurn): void {
-  const { state } = turn;
+/** After every step that changed something: count, project, and tell whoever watches. */
+export function settleConversation(before: ConversationState, context: ConversationContext): void {
+  const { state } = context;
   state.sequence += 1;
-  state.updatedAt = turn.now;
-  if (before.agentActivity !== state.agentActivity) noticeSandbox(turn);
-  if (state.phase !== 'deleted') turn.order({ type: 'project', rows: [rowOf(state)] });
+  state.updatedAt = context.now;
+  if (before.agentActivity !== state.agentActivity) noticeSandbox(context);
+  if (state.phase !== 'deleted') context.order({ type: 'project', rows: [rowOf(state)] });
   if (state.watcher === null) return;
   const conversation = conversationSnapshot(state);
   const was = conversationSnapshot(before);
   if (isSame(was, conversation)) return;
   // What is not told keeps its number: in a history the answers to later commands are found by theirs.
   if (!isNews(was, conversation)) return void (state.commandCount += 1);
-  turn.order({ type: 'send', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
+  context.order({ type: 'send', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
 }
 
 /** The steps in between are for the record. */
@@ -266,10 +269,10 @@ function actedOn(conversation: ConversationSnapshot): ConversationSnapshot {
   };
 }
 
-function noticeSandbox(turn: ConversationTurn): void {
-  const { state } = turn;
+function noticeSandbox(context: ConversationContext): void {
+  const { state } = context;
   state.agentSequence += 1;
-  tellSandbox(turn, {
+  tellSandbox(context, {
     type: 'agentNoticed',
     conversationId: state.spec.conversationId,
     sequence: state.agentSequence,

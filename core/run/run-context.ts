@@ -4,17 +4,17 @@
  */
 import type { ConversationEvent } from '../conversation/message.ts';
 import { addressKey, type SandboxId } from '../ids.ts';
-import type { Turn } from '../machine/turn.ts';
+import type { StepContext } from '../machine/step-context.ts';
 import type { RunOrder } from './message.ts';
 import { shardAddress } from './shards.ts';
 import { itemsByPhaseAfter, itemsByPhase } from './items-by-phase.ts';
 import { itemAt, positionOf, type RunItem, type RunState } from './state.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
 
-export type RunTurn = Turn<RunState, RunOrder>;
+export type RunContext = StepContext<RunState, RunOrder>;
 
-export function changeItem(turn: RunTurn, index: number, change: Partial<RunItem>): RunItem | null {
-  const { state } = turn;
+export function changeItem(context: RunContext, index: number, change: Partial<RunItem>): RunItem | null {
+  const { state } = context;
   const item = itemAt(state, index);
   if (item === undefined) return null;
   const changed = { ...item, ...change };
@@ -26,7 +26,7 @@ export function changeItem(turn: RunTurn, index: number, change: Partial<RunItem
 }
 
 /** What the run remembers of a sandbox; one that it does not know stays unknown. */
-export function changeSandbox({ state }: RunTurn, id: SandboxId, change: Partial<UsedSandbox>): void {
+export function changeSandbox({ state }: RunContext, id: SandboxId, change: Partial<UsedSandbox>): void {
   // From the end: what is told of is mostly new.
   const index = state.sandboxes.findLastIndex(({ sandboxId }) => sandboxId === id);
   const used = state.sandboxes[index];
@@ -35,25 +35,25 @@ export function changeSandbox({ state }: RunTurn, id: SandboxId, change: Partial
 
 /** The item whose command this answers; null when the answer is late. */
 export function awaitingItem(
-  { state }: RunTurn,
+  { state }: RunContext,
   answer: { readonly index: number; readonly commandId: string },
 ): RunItem | null {
   const item = itemAt(state, answer.index);
   return item?.awaiting === answer.commandId ? item : null;
 }
 
-export function itemOrder({ state }: RunTurn, index: number, item: RunItem) {
+export function itemOrder({ state }: RunContext, index: number, item: RunItem) {
   const { key, attempt, plan } = item;
   return { runId: state.runId, index, key, attempt, ...(plan === undefined ? {} : { plan }) };
 }
 
-export function tellConversation(turn: RunTurn, item: RunItem, event: ConversationEvent): void {
+export function tellConversation(context: RunContext, item: RunItem, event: ConversationEvent): void {
   if (item.conversationId === null) return;
-  turn.order({ type: 'send', to: { machine: 'conversation', id: item.conversationId }, event });
+  context.order({ type: 'send', to: { machine: 'conversation', id: item.conversationId }, event });
 }
 
 /** Unique because the command count never repeats. */
-export function newRequestId({ state }: RunTurn): string {
+export function newRequestId({ state }: RunContext): string {
   return `${hostKey(state)}?${state.commandCount}`;
 }
 

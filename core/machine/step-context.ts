@@ -1,6 +1,6 @@
 /**
- * One turn of a machine: a private copy of the state to write on, and the orders given so far.
- * Owns command ids and the detection of silent turns; must not know any machine's rules.
+ * One step of a machine: a private copy of the state to write on, and the orders given so far.
+ * Owns command ids and the detection of silent steps; must not know any machine's rules.
  */
 import type { Step } from './machine.ts';
 
@@ -14,7 +14,7 @@ export interface Numbered {
 export type Mutable<State> = { -readonly [Field in keyof State]: State[Field] };
 
 /** A handler writes on `state` and calls `order`; whatever it does not touch stays shared with the old state. */
-export interface Turn<State extends Numbered, Body> {
+export interface StepContext<State extends Numbered, Body> {
   readonly state: Mutable<State>;
   readonly now: number;
   /**
@@ -27,25 +27,25 @@ export interface Turn<State extends Numbered, Body> {
 /** An order with its id: `<machine>/<entity>#<count>`. */
 export type Identified<Body> = Body & { readonly id: string };
 
-/** What a machine brings to each of its turns. */
-export interface TurnOptions<State extends Numbered, Body> {
+/** What a machine brings to each of its steps. */
+export interface StepOptions<State extends Numbered, Body> {
   /** Prefix of command ids: the entity's address. */
   readonly prefixOf: (state: State) => string;
   readonly copy: (state: State) => Mutable<State>;
   /** Runs after the handler when something changed: sequence numbers, projections, notices. */
-  readonly settle: (before: State, turn: Turn<State, Body>) => void;
+  readonly settle: (before: State, context: StepContext<State, Body>) => void;
 }
 
 /** Plays one handler. A handler that writes nothing and orders nothing gives back the very same state object. */
-export function takeTurn<State extends Numbered, Body extends { readonly type: string }>(
+export function playStep<State extends Numbered, Body extends { readonly type: string }>(
   before: State,
   now: number,
-  options: TurnOptions<State, Body>,
-  handler: (turn: Turn<State, Body>) => void,
+  options: StepOptions<State, Body>,
+  handler: (context: StepContext<State, Body>) => void,
 ): Step<State, Identified<Body>> {
   const commands: Identified<Body>[] = [];
   const state = options.copy(before);
-  const turn: Turn<State, Body> = {
+  const context: StepContext<State, Body> = {
     state,
     now,
     order(body) {
@@ -55,20 +55,20 @@ export function takeTurn<State extends Numbered, Body extends { readonly type: s
       return id;
     },
   };
-  handler(turn);
+  handler(context);
   if (commands.length === 0 && shallowEqual(before, state)) return { state: before, commands };
-  options.settle(before, turn);
+  options.settle(before, context);
   return { state, commands: withoutUndone(commands) };
 }
 
-/** Written onto the body itself: a copy of every order would cost as much as the rest of its turn. */
+/** Written onto the body itself: a copy of every order would cost as much as the rest of its step. */
 function withId<Body extends object>(body: Body, id: string): Identified<Body> {
   const command = body as Body & { id: string };
   command.id = id;
   return command;
 }
 
-/** What was ordered and cancelled in one turn is never handed out: its cancellation would come before it. */
+/** What was ordered and cancelled in one step is never handed out: its cancellation would come before it. */
 function withoutUndone<Order extends { readonly type: string; readonly id: string }>(
   commands: readonly Order[],
 ): readonly Order[] {
