@@ -5,6 +5,8 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureBusySandbox } from './temporal/busy-sandbox.ts';
+import { measureConversationCost } from './temporal/cost/conversation-cost.ts';
+import { conversationCostLines } from './temporal/cost/lines.ts';
 import { measureHistoryCost } from './temporal/history-cost.ts';
 import { measureOpenConversations } from './temporal/open-conversations.ts';
 import { measurePolicyScenario } from './temporal/policy-scenario.ts';
@@ -18,8 +20,8 @@ import {
 import { cannotSkip } from './temporal/skipping-ground.ts';
 import { measureSpeed } from './temporal/speed.ts';
 
-/** In this order: what takes longest comes last. */
-const PARTS = ['history', 'speed', 'busy', 'policy', 'open'] as const;
+/** In this order: what counts calls of the whole process comes first, what takes longest last. */
+const PARTS = ['cost', 'history', 'speed', 'busy', 'policy', 'open'] as const;
 type Part = (typeof PARTS)[number];
 /** Played on the server that skips time. */
 const SKIPPING: readonly Part[] = ['busy', 'policy'];
@@ -46,7 +48,14 @@ interface Told {
   readonly lines: readonly string[];
 }
 
+/** As the earlier figures of this cost were taken: a run that keeps its places filled. */
+const COSTED = { conversations: 40, atOnce: 10, activityMs: 150, pollMs: 5_000 };
+
 const measures: Readonly<Record<Part, () => Promise<Told>>> = {
+  async cost() {
+    const cost = await measureConversationCost(COSTED);
+    return { figures: { load: COSTED, ...cost }, lines: conversationCostLines(cost) };
+  },
   async history() {
     const cost = await measureHistoryCost(COUNTED);
     return { figures: { load: COUNTED, ...cost }, lines: historyCostLines(cost, values.listing) };

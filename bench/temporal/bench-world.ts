@@ -26,6 +26,8 @@ export interface WorldOptions {
   /** What differs from the instant world. */
   readonly world?: (world: World, store: Store) => World;
   readonly activities?: (activities: Activities, store: Store) => Activities;
+  /** Absent: a file of SQLite. */
+  readonly openStore?: () => Promise<Store>;
 }
 
 export interface BenchWorld {
@@ -38,7 +40,8 @@ export interface BenchWorld {
 export async function openWorld(options: WorldOptions, notifier: Notifier = NOBODY): Promise<BenchWorld> {
   const { activityMs, clock = systemClock, pollMs = IDLE_TIME_DEFAULT_MS } = options;
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
-  const store = await openStore({ kind: 'sqlite', path: path.join(folder, 'bench.db') });
+  const store = await (options.openStore?.() ??
+    openStore({ kind: 'sqlite', path: path.join(folder, 'bench.db') }));
   const instant = instantWorld({ store, clock, notifier });
   const deployment = { ...instant.deployment, pollMs };
   const working = { ...instant, deployment, agent: workingOnce(instant.agent) };

@@ -7,6 +7,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { installRuntime } from '../../host/engines/temporal-log.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { startDevServer } from '../../temporal/dev-server/start-dev-server.ts';
+import type { Telemetry } from '../../telemetry/metrics-endpoint.ts';
 
 export const NAMESPACE = 'default';
 
@@ -21,9 +22,15 @@ const UNLIMITED = {
   'frontend.rps': 20_000,
 };
 
-/** Runs `use` on a fresh dev server, in memory, and ends it whatever happens. */
-export async function onDevServer<Value>(use: (ground: Ground) => Promise<Value>): Promise<Value> {
-  installRuntime({ onNotice: (text) => void process.stderr.write(`${text}\n`) });
+/**
+ * Runs `use` on a fresh dev server, in memory, and ends it whatever happens.
+ * `telemetry` is that of the process, which has one runtime: only the first part may have any.
+ */
+export async function onDevServer<Value>(
+  use: (ground: Ground) => Promise<Value>,
+  telemetry: Telemetry = {},
+): Promise<Value> {
+  installRuntime({ telemetry, onNotice: (text) => void process.stderr.write(`${text}\n`) });
   const server = await startDevServer({ env: process.env, namespace: NAMESPACE, dynamicConfig: UNLIMITED });
   try {
     const connection = await connectTemporal({ address: server.address, namespace: NAMESPACE });

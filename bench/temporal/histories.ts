@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { WorkflowClient } from '@temporalio/client';
 
 type History = Awaited<ReturnType<ReturnType<WorkflowClient['getHandle']>['fetchHistory']>>;
-type HistoryEvent = NonNullable<History['events']>[number];
+export type HistoryEvent = NonNullable<History['events']>[number];
 
 /** A history that does not grow for so long is at rest: everything a step causes follows within milliseconds. */
 const AT_REST_MS = 700;
@@ -47,7 +47,7 @@ export async function eventsAtRest(
 }
 
 /** Every event carries the attributes of its own type and no others. */
-function nameOf(event: HistoryEvent): string {
+export function nameOf(event: HistoryEvent): string {
   const suffix = 'EventAttributes';
   const fields = Object.entries(event).filter(([name, value]) => name.endsWith(suffix) && value != null);
   return fields[0]?.[0].slice(0, -suffix.length) ?? 'unknown';

@@ -103,7 +103,7 @@ async function countOf(
   return { own: mean(lengthsOf(0)), sandbox: mean(lengthsOf(1)), listing };
 }
 
-async function runEnded(phase: () => Promise<RunState['phase'] | null>): Promise<void> {
+export async function runEnded(phase: () => Promise<RunState['phase'] | null>): Promise<void> {
   while ((await phase()) !== 'finished') await new Promise((resolve) => setTimeout(resolve, 50));
 }
 

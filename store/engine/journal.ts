@@ -2,12 +2,12 @@
  * The journal of a driver: one row for each batch that the driver's own record may not hold yet.
  * Owns who was first; entities and rows of the batch are written by whoever calls, in the same transaction.
  */
-import type { Insertable, Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { EntityAddress } from '../../core/ids.ts';
 import type { Json } from '../../ports/engine-store.ts';
 import type { JournalEntry, JournalVerdict } from '../../ports/journal.ts';
 import { safeInteger } from '../sql/column-value.ts';
-import { prepareQuery, prepareRows } from '../sql/prepared-query.ts';
+import { prepareQuery } from '../sql/prepared-query.ts';
 import type { JournalTable, Tables } from '../schema/tables.ts';
 
 type Key = Pick<JournalTable, 'machine' | 'id'>;
@@ -21,18 +21,26 @@ const ENTRIES = prepareQuery((db, { machine, id }: Key) =>
     .compile(),
 );
 
-const ADD = prepareRows((db, rows: readonly Insertable<JournalTable>[]) =>
-  db.insertInto('journal').values(rows).compile(),
+type Entry = Key & { readonly number: number; readonly inputs: string };
+
+/** Only as the latest one: then its number says that it was written. */
+const ADD = prepareQuery((db, { machine, id, number, inputs }: Entry) =>
+  sql<Pick<JournalTable, 'number'>>`insert into journal (machine, id, number, inputs)
+    select ${machine}, ${id}, cast(${number} as bigint), ${inputs}
+    where not exists (select 1 from journal where machine = ${machine} and id = ${id} and number >= ${number})
+    returning number`.compile(db),
 );
 
-const FORGET = prepareQuery((db, { machine, id, settled }: Key & { readonly settled: number }) =>
-  db
-    .deleteFrom('journal')
-    .where('machine', '=', machine)
-    .where('id', '=', id)
-    .where('number', '<=', settled)
-    .compile(),
-);
+/** The same in the place of one that is durable with the driver, so that what is held does not grow. */
+const REPLACE = prepareQuery((db, entry: Entry & { readonly settled: number }) => {
+  const { machine, id, number, inputs, settled } = entry;
+  return sql<Pick<JournalTable, 'number'>>`update journal set number = ${number}, inputs = ${inputs}
+    where machine = ${machine} and id = ${id}
+    and number = (select min(number) from journal where machine = ${machine} and id = ${id})
+    and number <= ${settled}
+    and not exists (select 1 from journal where machine = ${machine} and id = ${id} and number >= ${number})
+    returning number`.compile(db);
+});
 
 export async function latestEntry(db: Kysely<Tables>, { machine, id }: EntityAddress): Promise<number> {
   const rows = await ENTRIES.all(db, { machine, id });
@@ -45,16 +53,13 @@ export async function writeEntry(
   { entity: { machine, id }, number, settled, inputs }: JournalEntry,
 ): Promise<JournalVerdict> {
   const text = JSON.stringify(inputs);
-  const entries = (await ENTRIES.all(transaction, { machine, id })).map((row) => ({
-    number: safeInteger(row.number),
-    inputs: row.inputs,
-  }));
-  const same = entries.find((entry) => entry.number === number);
-  if (same?.inputs === text) return { kind: 'applied' };
-  if (same !== undefined) return { kind: 'different', inputs: JSON.parse(same.inputs) as Json };
-  if (entries.some((entry) => entry.number > number)) return { kind: 'overtaken' };
-  if (entries.some((entry) => entry.number <= settled))
-    await FORGET.all(transaction, { machine, id, settled });
-  await ADD.execute(transaction, [{ machine, id, number, inputs: text }]);
-  return { kind: 'applied' };
+  const entry = { machine, id, number, inputs: text };
+  if (settled > 0 && (await REPLACE.first(transaction, { ...entry, settled })) !== undefined)
+    return { kind: 'applied' };
+  if ((await ADD.first(transaction, entry)) !== undefined) return { kind: 'applied' };
+  const entries = await ENTRIES.all(transaction, { machine, id });
+  const same = entries.find((one) => safeInteger(one.number) === number);
+  if (same === undefined) return { kind: 'overtaken' };
+  if (same.inputs === text) return { kind: 'applied' };
+  return { kind: 'different', inputs: JSON.parse(same.inputs) as Json };
 }

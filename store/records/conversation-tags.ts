@@ -11,17 +11,13 @@ import type { ConversationTagTable, Tables } from '../schema/tables.ts';
 
 type Keys = readonly { readonly id: string }[];
 
-const STORED = prepareRows((db, keys: Keys) =>
-  db
-    .selectFrom('conversation')
-    .select(['conversation_id', 'generation', 'sequence', 'body'])
-    .where(
-      'conversation_id',
-      'in',
-      keys.map(({ id }) => id),
-    )
-    .compile(),
-);
+/** A record as it lies there; of a conversation that was deleted (D11) only that it was. */
+export interface StoredRecord {
+  readonly conversation_id: string;
+  readonly generation: number | bigint | string | null;
+  readonly sequence: number | bigint | string | null;
+  readonly body: string | null;
+}
 
 const REMOVE = prepareRows((db, keys: Keys) =>
   db
@@ -38,22 +34,18 @@ const ADD = prepareRows((db, rows: readonly Insertable<ConversationTagTable>[]) 
   db.insertInto('conversation_tag').values(rows).compile(),
 );
 
-/** To be called before the records themselves are written, in the same transaction. */
+/** To be called before the records themselves are written, in the same transaction, with those that were there. */
 export async function writeTags(
   transaction: Transaction<Tables>,
   rows: readonly ConversationRow[],
+  stored: readonly StoredRecord[],
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const stored = await STORED.execute(
-    transaction,
-    rows.map(({ conversationId: id }) => ({ id })),
-  );
   const known = new Map(stored.map((row) => [row.conversation_id, row]));
   const changed = rows.filter((row) => {
-    const before = known.get(row.conversationId);
-    if (before === undefined) return Object.keys(row.tags).length > 0;
-    const stamp = { generation: safeInteger(before.generation), sequence: safeInteger(before.sequence) };
-    return isNewer(row, stamp) && !hasTags(before.body, row.tags);
+    const { generation = null, sequence = null, body = null } = known.get(row.conversationId) ?? {};
+    if (generation === null || sequence === null || body === null) return Object.keys(row.tags).length > 0;
+    const stamp = { generation: safeInteger(generation), sequence: safeInteger(sequence) };
+    return isNewer(row, stamp) && !hasTags(body, row.tags);
   });
   await REMOVE.execute(
     transaction,

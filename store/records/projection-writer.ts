@@ -8,7 +8,7 @@ import { isNewer } from '../../core/machine/snapshot.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { conversationColumns, runColumns, runItemColumns, sandboxColumns } from './projection-columns.ts';
 import { giveBackPlaces } from '../placement/placement-pool.ts';
-import { writeTags } from './conversation-tags.ts';
+import { writeTags, type StoredRecord } from './conversation-tags.ts';
 import { prepareRows } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
@@ -58,17 +58,13 @@ function projectionKey(row: ProjectionRow): string {
   }
 }
 
-const TOMBSTONES = prepareRows((db, keys: readonly { readonly id: string }[]) =>
-  db
-    .selectFrom('tombstone')
-    .selectAll()
-    .where(
-      'conversation_id',
-      'in',
-      keys.map(({ id }) => id),
-    )
-    .compile(),
-);
+const STORED = prepareRows((db, keys: readonly { readonly id: string }[]) => {
+  const ids = sql.join(keys.map(({ id }) => id));
+  return sql<StoredRecord>`select conversation_id, generation, sequence, body
+    from conversation where conversation_id in (${ids})
+    union all select conversation_id, null, null, null
+    from tombstone where conversation_id in (${ids})`.compile(db);
+});
 
 /** A deleted conversation stays deleted: a late row never brings it back (D11). */
 async function projectConversations(
@@ -78,13 +74,13 @@ async function projectConversations(
 ): Promise<void> {
   if (rows.length === 0) return;
   await holdLock(connection, transaction, 'removal', 'shared');
-  const tombstones = await TOMBSTONES.execute(
+  const stored = await STORED.execute(
     transaction,
     rows.map(({ conversationId: id }) => ({ id })),
   );
-  const deleted = new Set(tombstones.map((tombstone) => tombstone.conversation_id));
+  const deleted = new Set(stored.filter(({ body }) => body === null).map((row) => row.conversation_id));
   const living = rows.filter((row) => !deleted.has(row.conversationId));
-  await writeTags(transaction, living);
+  await writeTags(transaction, living, stored);
   await PUT_CONVERSATIONS.execute(transaction, living.map(conversationColumns));
 }
 

@@ -57,6 +57,13 @@ export function journalSuite(open: OpenEmptyStore): void {
       expect([await engine.latest(SANDBOX), await engine.latest(OTHER)]).toEqual([10, 0]);
     });
 
+    it('holds no more when what it held is settled', async () => {
+      const { engine, journal } = await open();
+      for (let number = 1; number <= 10; number += 1)
+        await engine.commitJournaled(entry(number, [number], Math.max(0, number - 2)), batch({}));
+      expect(await journal.held(SANDBOX)).toEqual({ entities: 1, entries: 2 });
+    });
+
     it('counts for each entity by itself', async () => {
       const { engine } = await open();
       await engine.commitJournaled(entry(7, ['a']), saying('one'));
