@@ -61,7 +61,7 @@ export async function startMachine(firstProcess: string): Promise<Machine> {
   const flags = ['--net', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
   const machineOf = ['unshare', ...flags, 'sh', '-c', `${mounts(dir)}exec "$0"`, firstProcess];
   // A process of tests that is killed asks nobody to clean up, so the kernel does.
-  const bound = isKept() ? [] : ['--pdeath-signal', 'KILL'];
+  const bound = isKept() ? [] : ['--pdeathsig', 'KILL'];
   const first = spawn('setpriv', [...bound, ...machineOf], { stdio: ['ignore', 'ignore', 'inherit'] });
   first.on('error', () => undefined);
   const close = async (): Promise<void> => {

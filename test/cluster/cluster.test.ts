@@ -39,7 +39,7 @@ describeWith('cluster-local', 'a cluster of one node', () => {
     cluster.importImage(archives.get('base') ?? '', IMAGES.base);
   }, MS_MAX);
   afterAll(async () => {
-    await cluster.close();
+    await (cluster as RealCluster | undefined)?.close();
     removeDir(folder);
   }, MS_MAX);
 
