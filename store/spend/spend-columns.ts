@@ -57,9 +57,7 @@ export const JOINABLE_COLUMNS = [
 type JoinableColumns = Pick<Selectable<SpendTable>, (typeof JOINABLE_COLUMNS)[number]>;
 
 /** Of a page of calls one JSON list for each column; a database may say null of a page without rows. */
-export function joinableCalls(
-  lists: Readonly<Record<keyof JoinableColumns, string | null>>,
-): JoinableCall[] {
+export function joinableCalls(lists: Readonly<Record<keyof JoinableColumns, string | null>>): JoinableCall[] {
   const valuesOf = <Column extends keyof JoinableColumns>(column: Column) =>
     JSON.parse(lists[column] ?? '[]') as readonly JoinableColumns[Column][];
   const at = {
