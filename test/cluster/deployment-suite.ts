@@ -49,149 +49,180 @@ export interface Form {
   prepare(cluster: RealCluster): Promise<void>;
 }
 
-export function describeDeployment(form: Form): void {
-  let cluster: RealCluster;
-  let chart: InstalledChart;
-  let folder = '';
-  let laterDigest = '';
-  let conversation = '';
+type Step = (title: string, body: () => Promise<void>) => void;
 
-  const inSandboxes = (...args: readonly string[]): Promise<string> =>
-    cluster.kubectl(['-n', SANDBOXES, ...args]);
-  const namesOf = async (kind: string): Promise<readonly string[]> =>
-    (await inSandboxes('get', kind, '--output', 'name')).split('\n').filter(Boolean);
-  const addressOf = async (namespace: string, name: string): Promise<string> =>
-    await cluster.kubectl([
-      '-n',
-      namespace,
-      'get',
-      name,
-      '--output',
-      'jsonpath={.spec.clusterIP}{.status.podIP}',
-    ]);
-  const sandboxStatus = async () =>
-    (await chart.client.getAppConversations({ query: { ids: [conversation] } }))[0]?.sandbox_status;
-  const becomes = async (status: string): Promise<void> => {
-    await expect.poll(sandboxStatus, { timeout: 180_000, interval: 1_000 }).toBe(status);
-  };
+/** A deployment of one form, and what the cases ask of its cluster. */
+class Stage {
+  readonly form: Form;
+  folder = '';
+  laterDigest = '';
+  conversation = '';
+  #cluster: RealCluster | null = null;
+  #chart: InstalledChart | null = null;
 
-  beforeAll(async () => {
-    folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cluster-')));
-    cluster = await startRealCluster();
-    const digests = new Map(form.images.map((name) => [name, imported(name)] as const));
+  constructor(form: Form) {
+    this.form = form;
+  }
+
+  get cluster(): RealCluster {
+    if (this.#cluster === null) throw new Error('Cannot ask the cluster: it has not started');
+    return this.#cluster;
+  }
+
+  get chart(): InstalledChart {
+    if (this.#chart === null) throw new Error('Cannot ask the chart: it is not installed');
+    return this.#chart;
+  }
+
+  async start(): Promise<void> {
+    const { images, values, workloads } = this.form;
+    this.folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'cluster-')));
+    const cluster = (this.#cluster = await startRealCluster());
+    const imported = (name: ImageName): string =>
+      cluster.importImage(this.form.archives().get(name) ?? '', IMAGES[name]);
+    const digests = new Map(images.map((name) => [name, imported(name)] as const));
     const digestOf = (name: ImageName): string => digests.get(name) ?? '';
-    laterDigest = digestOf('later');
+    this.laterDigest = digestOf('later');
     await startGateway(cluster);
     await cluster.kubectl(['create', 'namespace', NAMESPACE]);
-    await form.prepare(cluster);
-    const { values, workloads } = form;
+    await this.form.prepare(cluster);
     const own = { parley: digestOf('parley'), sandbox: digestOf('sandbox') };
-    chart = await installChart({ cluster, digests: own, folder, values, workloads });
-  }, MS_MAX);
-  afterAll(async () => {
-    if (!isKept()) await cluster.close();
-    removeDir(folder);
-  }, MS_MAX);
+    this.#chart = await installChart({ cluster, digests: own, folder: this.folder, values, workloads });
+  }
 
-  const imported = (name: ImageName): string =>
-    cluster.importImage(form.archives().get(name) ?? '', IMAGES[name]);
-  const step = (title: string, body: () => Promise<void>): void => void it(title, body, MS_MAX);
+  async close(): Promise<void> {
+    if (!isKept()) await this.#cluster?.close();
+    removeDir(this.folder);
+  }
 
+  async inSandboxes(...args: readonly string[]): Promise<string> {
+    return await this.cluster.kubectl(['-n', SANDBOXES, ...args]);
+  }
+
+  async namesOf(kind: string): Promise<readonly string[]> {
+    return (await this.inSandboxes('get', kind, '--output', 'name')).split('\n').filter(Boolean);
+  }
+
+  async addressOf(namespace: string, name: string): Promise<string> {
+    const format = 'jsonpath={.spec.clusterIP}{.status.podIP}';
+    return await this.cluster.kubectl(['-n', namespace, 'get', name, '--output', format]);
+  }
+
+  async becomes(status: string): Promise<void> {
+    const query = { ids: [this.conversation] };
+    const now = async () => (await this.chart.client.getAppConversations({ query }))[0]?.sandbox_status;
+    await expect.poll(now, { timeout: 180_000, interval: 1_000 }).toBe(status);
+  }
+}
+
+export function describeDeployment(form: Form): void {
+  const stage = new Stage(form);
+  beforeAll(() => stage.start(), MS_MAX);
+  afterAll(() => stage.close(), MS_MAX);
+  const step: Step = (title, body) => void it(title, body, MS_MAX);
+  describeSandboxes(stage, step);
+  describeBatch(stage, step);
+  describeChanges(stage, step);
+}
+
+function describeSandboxes(stage: Stage, step: Step): void {
   step('has a conversation in a pod of its own', async () => {
-    conversation = await converse(chart, 'Write a note about wells into text.md.');
-    expect(await textOf(chart, conversation)).toContain(TEXT);
-    expect(await namesOf('pods')).toHaveLength(1);
+    stage.conversation = await converse(stage.chart, 'Write a note about wells into text.md.');
+    expect(await textOf(stage.chart, stage.conversation)).toContain(TEXT);
+    expect(await stage.namesOf('pods')).toHaveLength(1);
   });
 
   step('lets a sandbox reach its ways and nothing else', async () => {
-    const [pod = ''] = await namesOf('pods');
+    const [pod = ''] = await stage.namesOf('pods');
     const services = { api: 3030, proxy: 4000 };
     const closed = [
       ...(await Promise.all(
         Object.entries(services).map(
-          async ([name, port]) => `${await addressOf(NAMESPACE, `service/parley-${name}`)}:${port}`,
+          async ([name, port]) => `${await stage.addressOf(NAMESPACE, `service/parley-${name}`)}:${port}`,
         ),
       )),
-      `${await addressOf(MODELS_NAMESPACE, 'service/gateway')}:${GATEWAY_PORT}`,
-      ...[`${await addressOf('default', 'service/kubernetes')}:443`, `${NODE}:6443`, `${NODE}:10250`],
+      `${await stage.addressOf(MODELS_NAMESPACE, 'service/gateway')}:${GATEWAY_PORT}`,
+      ...[`${await stage.addressOf('default', 'service/kubernetes')}:443`, `${NODE}:6443`, `${NODE}:10250`],
       ...['10.234.0.10:53', 'gateway.models.svc.cluster.local', 'kubernetes.default.svc'],
     ];
-    const routes = await addressOf(NAMESPACE, 'service/parley-routes');
+    const routes = await stage.addressOf(NAMESPACE, 'service/parley-routes');
     const ways = [4100, 4101, 4102].map((port) => `${routes}:${port}`);
     const targets = [...closed, ...ways];
-    expect(await reachedFrom(cluster, { namespace: SANDBOXES, pod, targets })).toEqual(ways);
+    expect(await reachedFrom(stage.cluster, { namespace: SANDBOXES, pod, targets })).toEqual(ways);
     // They are there, for whoever is let.
     const free = closed.filter((target) => !target.endsWith(':4000'));
     expect(
-      await reachedFrom(cluster, { namespace: MODELS_NAMESPACE, pod: 'gateway-0', targets: free }),
+      await reachedFrom(stage.cluster, { namespace: MODELS_NAMESPACE, pod: 'gateway-0', targets: free }),
     ).toEqual(free);
   });
 
   step('pauses a sandbox with its volume, and brings it back for the next message', async () => {
-    const claims = await namesOf('pvc');
-    const [record] = await chart.client.getAppConversations({ query: { ids: [conversation] } });
-    await chart.client.pauseSandbox({ params: { sandbox_id: record?.sandbox_id ?? '' } });
-    await becomes('PAUSED');
-    await expect.poll(() => namesOf('pods'), { timeout: 60_000 }).toEqual([]);
-    expect(await namesOf('pvc')).toEqual(claims);
-    await sayMore(chart, conversation);
-    expect(await textOf(chart, conversation)).toContain(TEXT);
-    expect(await namesOf('pvc')).toEqual(claims);
+    const claims = await stage.namesOf('pvc');
+    const [record] = await stage.chart.client.getAppConversations({ query: { ids: [stage.conversation] } });
+    await stage.chart.client.pauseSandbox({ params: { sandbox_id: record?.sandbox_id ?? '' } });
+    await stage.becomes('PAUSED');
+    await expect.poll(() => stage.namesOf('pods'), { timeout: 60_000 }).toEqual([]);
+    expect(await stage.namesOf('pvc')).toEqual(claims);
+    await sayMore(stage.chart, stage.conversation);
+    expect(await textOf(stage.chart, stage.conversation)).toContain(TEXT);
+    expect(await stage.namesOf('pvc')).toEqual(claims);
   });
 
   step('stops a sandbox whose pod is evicted, and brings it back for the next message', async () => {
-    const claims = await namesOf('pvc');
-    const [pod = ''] = await namesOf('pods');
+    const claims = await stage.namesOf('pvc');
+    const [pod = ''] = await stage.namesOf('pods');
     const name = pod.replace('pod/', '');
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: SANDBOXES } };
     const place = `/api/v1/namespaces/${SANDBOXES}/pods/${name}/eviction`;
-    await cluster.kubectl(['create', '--raw', place, '-f', '-'], JSON.stringify(body));
-    await becomes('PAUSED');
-    expect(await namesOf('pods')).toEqual([]);
-    expect(await namesOf('pvc')).toEqual(claims);
-    await sayMore(chart, conversation);
-    expect(await textOf(chart, conversation)).toContain(TEXT);
+    await stage.cluster.kubectl(['create', '--raw', place, '-f', '-'], JSON.stringify(body));
+    await stage.becomes('PAUSED');
+    expect(await stage.namesOf('pods')).toEqual([]);
+    expect(await stage.namesOf('pvc')).toEqual(claims);
+    await sayMore(stage.chart, stage.conversation);
+    expect(await textOf(stage.chart, stage.conversation)).toContain(TEXT);
   });
+}
 
+function describeBatch(stage: Stage, step: Step): void {
   step(
     'succeeds with every conversation of a batch while everything around it is restarted and killed',
     async () => {
-      const billedBefore = await billOf(cluster);
-      const before = await namesOf('pods');
-      const copy = path.join(folder, 'batch');
+      const billedBefore = await billOf(stage.cluster);
+      const before = await stage.namesOf('pods');
+      const copy = path.join(stage.folder, 'batch');
       cpSync(EXAMPLE, copy, { recursive: true });
       const args = ['run', 'job.yaml', '--json', '--run-id', RUN_ID, '--limit', String(CONVERSATIONS)];
-      const waiting = parley([...args, '--server', chart.url], {
+      const waiting = parley([...args, '--server', stage.chart.url], {
         cwd: copy,
-        env: { PARLEY_API_KEY: chart.apiKey },
+        env: { PARLEY_API_KEY: stage.chart.apiKey },
       });
       let isOver = false;
       void waiting.finally(() => (isOver = true));
       const inFlight = (): Promise<boolean> =>
-        chart.client.getRun({ params: { run_id: RUN_ID } }).then(
+        stage.chart.client.getRun({ params: { run_id: RUN_ID } }).then(
           ({ in_flight: some }) => some > 0,
           () => isOver,
         );
       await expect.poll(inFlight, { timeout: 120_000, interval: 500 }).toBe(true);
       await expect
-        .poll(async () => (await namesOf('pods')).length, { timeout: 120_000 })
+        .poll(async () => (await stage.namesOf('pods')).length, { timeout: 120_000 })
         .toBeGreaterThan(before.length);
-      const atWork = (await namesOf('pods')).filter((name) => !before.includes(name));
-      await inSandboxes('delete', '--wait=false', ...atWork.slice(0, PODS_REMOVED));
+      const atWork = (await stage.namesOf('pods')).filter((name) => !before.includes(name));
+      await stage.inSandboxes('delete', '--wait=false', ...atWork.slice(0, PODS_REMOVED));
       const done: string[] = [];
-      for (const workload of [...form.workloads, ...form.others]) {
+      for (const workload of [...stage.form.workloads, ...stage.form.others]) {
         done.push(`${workload.name} ${isOver ? 'after' : 'during'}`);
-        await restart(cluster, workload);
-        await kill(cluster, workload);
+        await restart(stage.cluster, workload);
+        await kill(stage.cluster, workload);
       }
       const end = await waiting;
       expect(end.exitCode, `${end.stdout.slice(-2_000)}\n${end.stderr}\n${done.join(', ')}`).toBe(0);
       expect(done[0]).toMatch(/ during$/);
-      const run = await chart.client.getRun({ params: { run_id: RUN_ID } });
+      const run = await stage.chart.client.getRun({ params: { run_id: RUN_ID } });
       expect(run).toMatchObject({ phase: 'finished', total: CONVERSATIONS });
       expect(run.ended).toEqual({ succeeded: CONVERSATIONS });
-      const bill = await billOf(cluster);
-      const rows = await rowsOf(chart);
+      const bill = await billOf(stage.cluster);
+      const rows = await rowsOf(stage.chart);
       const billedById = new Map(bill.map((one) => [one.request_id, Number(sumOf([one]))]));
       const priced = rows.filter(({ cost }) => cost !== null);
       for (const { responseId, cost } of priced) expect(billedById.get(responseId ?? '')).toBe(cost);
@@ -205,32 +236,34 @@ export function describeDeployment(form: Form): void {
       expect(run.spent_nano_usd).toBeGreaterThanOrEqual(billed - lost);
     },
   );
+}
 
+function describeChanges(stage: Stage, step: Step): void {
   step('is upgraded to another build, and has its conversation and sandbox still', async () => {
-    await chart.upgrade({ digest: laterDigest });
-    const image = await chart.kubectl(
+    await stage.chart.upgrade({ digest: stage.laterDigest });
+    const image = await stage.chart.kubectl(
       'get',
       'pods',
       '--output',
       'jsonpath={.items[*].spec.containers[0].image}',
     );
-    for (const one of image.split(' ')) expect(one).toContain(laterDigest);
-    expect(await textOf(chart, conversation)).toContain(TEXT);
-    await sayMore(chart, conversation);
+    for (const one of image.split(' ')) expect(one).toContain(stage.laterDigest);
+    expect(await textOf(stage.chart, stage.conversation)).toContain(TEXT);
+    await sayMore(stage.chart, stage.conversation);
   });
 
   step('lets its node be drained, and goes on once there is one again', async () => {
-    const claims = await namesOf('pvc');
+    const claims = await stage.namesOf('pvc');
     const options = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=300s'];
-    await cluster.kubectl(['drain', 'node-1', ...options]);
-    expect(await namesOf('pods')).toEqual([]);
-    await cluster.kubectl(['uncordon', 'node-1']);
-    await chart.rolledOut();
-    await becomes('PAUSED');
-    expect(await namesOf('pvc')).toEqual(claims);
-    await sayMore(chart, conversation);
-    expect(await textOf(chart, conversation)).toContain(TEXT);
-    await chart.client.deleteAppConversation({ params: { conversation_id: conversation } });
-    await expect.poll(() => namesOf('pvc'), { timeout: 180_000 }).toEqual([]);
+    await stage.cluster.kubectl(['drain', 'node-1', ...options]);
+    expect(await stage.namesOf('pods')).toEqual([]);
+    await stage.cluster.kubectl(['uncordon', 'node-1']);
+    await stage.chart.rolledOut();
+    await stage.becomes('PAUSED');
+    expect(await stage.namesOf('pvc')).toEqual(claims);
+    await sayMore(stage.chart, stage.conversation);
+    expect(await textOf(stage.chart, stage.conversation)).toContain(TEXT);
+    await stage.chart.client.deleteAppConversation({ params: { conversation_id: stage.conversation } });
+    await expect.poll(() => stage.namesOf('pvc'), { timeout: 180_000 }).toEqual([]);
   });
 }
