@@ -1,16 +1,16 @@
 /**
- * Moves that several phases of a conversation share: telling, projecting, pursuing what is still wanted.
+ * Moves that several phases of a conversation share: telling its sandbox, ordering its steps, refusing what waits.
  * Owns what entering a phase orders; which phase to enter is decided by the transition table's handlers.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import { RESUME_REQUESTS_MAX } from '../limits.ts';
-import { START_FAILED, type ConversationRow } from '../machine/projection.ts';
+import { START_FAILED } from '../machine/projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
-import { isNewer, type ConversationSnapshot, type SandboxSnapshot } from '../machine/snapshot.ts';
+import { isNewer, type SandboxSnapshot } from '../machine/snapshot.ts';
 import type { StartTaskStatus } from '../status.ts';
 import type { StepContext } from '../machine/step-context.ts';
 import type { ConversationOrder } from './message.ts';
-import { conversationSnapshot, type ConversationPhase, type ConversationState } from './state.ts';
+import type { ConversationPhase, ConversationState } from './state.ts';
 
 export type ConversationContext = StepContext<ConversationState, ConversationOrder>;
 
@@ -221,91 +221,4 @@ export function askForResume(
   const { conversationId, runId } = state.spec;
   const inRun = runId === null ? {} : { inRun: true as const };
   tellSandbox(context, { type: 'resumeRequested', requestId, conversationId, ...inRun });
-}
-
-/** After every step that changed something: count, project, and tell whoever watches. */
-export function settleConversation(before: ConversationState, context: ConversationContext): void {
-  const { state } = context;
-  state.sequence += 1;
-  state.updatedAt = context.now;
-  if (before.agentActivity !== state.agentActivity) noticeSandbox(context);
-  if (state.phase !== 'deleted') context.order({ type: 'project', rows: [rowOf(state)] });
-  if (state.watcher === null) return;
-  const conversation = conversationSnapshot(state);
-  const was = conversationSnapshot(before);
-  if (isSame(was, conversation)) return;
-  // What is not told keeps its number: in a history the answers to later commands are found by theirs.
-  if (!isNews(was, conversation)) return void (state.commandCount += 1);
-  context.order({ type: 'send', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
-}
-
-/** The steps in between are for the record. */
-function isSame(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
-  return (Object.keys(after) as (keyof ConversationSnapshot)[]).every((field) => {
-    if (field === 'sequence') return true;
-    if (field === 'startTask') return isFinal(before.startTask) === isFinal(after.startTask);
-    return before[field] === after[field];
-  });
-}
-
-const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || status === 'ERROR';
-
-/** A watcher is told what it acts on; what else has changed comes with that, and would only fill its inbox. */
-function isNews(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
-  // One that is at work again says so with the status of its agent.
-  return (after.settled && !before.settled) || !isSame(actedOn(before), actedOn(after));
-}
-
-/** Nobody asks anything of a sandbox that is not up yet, nor of an agent that has its first message before it. */
-function actedOn(conversation: ConversationSnapshot): ConversationSnapshot {
-  const { sandboxStatus, executionStatus, startTask, settled } = conversation;
-  const isUp = sandboxStatus !== null && sandboxStatus !== 'STARTING';
-  const hasBegun = startTask !== 'READY' || executionStatus !== 'IDLE' || settled;
-  return {
-    ...conversation,
-    settled: true,
-    ...(isUp ? {} : { sandboxId: null, sandboxStatus: null }),
-    ...(hasBegun ? {} : { startTask: 'WORKING', executionStatus: null }),
-  };
-}
-
-function noticeSandbox(context: ConversationContext): void {
-  const { state } = context;
-  state.agentSequence += 1;
-  tellSandbox(context, {
-    type: 'agentNoticed',
-    conversationId: state.spec.conversationId,
-    sequence: state.agentSequence,
-    activity: state.agentActivity,
-  });
-}
-
-export function rowOf(state: ConversationState): ConversationRow {
-  const { spec } = state;
-  return {
-    table: 'conversation',
-    conversationId: spec.conversationId,
-    generation: 0,
-    sequence: state.sequence,
-    userId: spec.userId,
-    runId: spec.runId,
-    key: spec.key,
-    sandboxId: state.sandboxId,
-    sandboxStatus: state.sandbox?.status ?? null,
-    startTask: state.startTask,
-    startTaskDetail: state.startTaskDetail ?? state.waitsFor ?? null,
-    executionStatus: state.executionStatus,
-    executionStatusAt: state.executionStatusAt,
-    queuedMessages: state.queue.length,
-    selectedRepository: spec.repository,
-    selectedBranch: spec.branch,
-    model: spec.model,
-    title: spec.title,
-    tags: spec.tags,
-    ...(spec.codeHost === null ? {} : { codeHost: spec.codeHost }),
-    ...(spec.nanoUsdMax === null ? {} : { nanoUsdMax: spec.nanoUsdMax }),
-    ...(spec.observability === undefined ? {} : { observability: spec.observability }),
-    createdAt: state.createdAt,
-    updatedAt: state.updatedAt,
-  };
 }

@@ -12,7 +12,8 @@ import type { ConversationEvent, ConversationOrder } from './message.ts';
 import { begin } from './start.ts';
 import { initConversation, copyConversation, type ConversationState } from './state.ts';
 import { CONVERSATION_TABLE } from './table.ts';
-import { isOver, settleConversation } from './conversation-context.ts';
+import { isOver } from './conversation-context.ts';
+import { settleConversation } from './settle.ts';
 
 export type ConversationCommand = Identified<ConversationOrder>;
 

@@ -2,7 +2,7 @@
 import type { Mutant } from './mutant.ts';
 
 const REMOVAL = 'core/conversation/removal.ts';
-const TURN = 'core/conversation/conversation-context.ts';
+const CONTEXT = 'core/conversation/conversation-context.ts';
 const WORK = 'core/conversation/work.ts';
 const REPORT = 'core/conversation/report.ts';
 
@@ -27,7 +27,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   },
   {
     name: 'failed-start-forgets-its-placement',
-    file: TURN,
+    file: CONTEXT,
     find: "if (state.phase !== 'placing') abandonCommand(context);",
     replace: 'abandonCommand(context);',
     mistake: 'A start that is given up cancels its placement, which may have taken a slot already.',
@@ -36,7 +36,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   },
   {
     name: 'queue-not-refused-when-the-start-fails',
-    file: TURN,
+    file: CONTEXT,
     find: '  state.resumeRequestId = null;\n  refuseQueue(context, code, reason);',
     replace: '  state.resumeRequestId = null;',
     mistake: 'What was queued is neither delivered nor refused when the start fails.',
@@ -54,7 +54,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   },
   {
     name: 'error-takes-messages',
-    file: TURN,
+    file: CONTEXT,
     find: "return sandbox !== null && (sandbox.status === 'ERROR' || sandbox.status === 'MISSING');",
     replace: "return sandbox !== null && sandbox.status === 'MISSING';",
     mistake: 'A conversation whose sandbox is in ERROR goes on taking messages.',
@@ -72,7 +72,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   },
   {
     name: 'agent-left-running',
-    file: TURN,
+    file: CONTEXT,
     find: "  if (state.executionStatus === 'RUNNING') state.interrupted = true;\n",
     replace: '',
     mistake: 'An agent that was cut off by a stop is left as RUNNING, and as if nobody had cut it off.',
@@ -81,7 +81,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   },
   {
     name: 'stopped-agent-still-works',
-    file: TURN,
+    file: CONTEXT,
     find: "  if (state.agentActivity === 'working') state.agentActivity = 'resting';\n",
     replace: '',
     mistake: 'The sandbox is not told that an agent works no more once its runtime was stopped.',
@@ -90,7 +90,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   },
   {
     name: 'old-notice-of-a-sandbox-accepted',
-    file: TURN,
+    file: CONTEXT,
     find: 'if (sandbox.sandboxId !== state.sandboxId || !isNewer(sandbox, state.sandbox)) return false;',
     replace: 'if (sandbox.sandboxId !== state.sandboxId) return false;',
     mistake: 'An older notice of a sandbox overwrites a newer one.',

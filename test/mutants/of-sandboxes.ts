@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 const ANSWERS = 'core/sandbox/answers.ts';
 const REQUESTS = 'core/sandbox/requests.ts';
 const TABLE = 'core/sandbox/table.ts';
-const TURN = 'core/sandbox/sandbox-context.ts';
+const CONTEXT = 'core/sandbox/sandbox-context.ts';
 const ROW = 'core/sandbox/row.ts';
 const STATE = 'core/sandbox/state.ts';
 
@@ -21,7 +21,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'delete-does-not-stop-what-comes-up',
-    file: TURN,
+    file: CONTEXT,
     find: "const runtimeMayBeUp = state.phase !== 'released';",
     replace: "const runtimeMayBeUp = state.phase === 'running';",
     mistake: 'A deletion stops only what runs; what is being booted or stopped goes straight to its archive.',
@@ -67,7 +67,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'generation-not-raised',
-    file: TURN,
+    file: CONTEXT,
     find: '  state.generation += 1;\n',
     replace: '',
     mistake: 'A resume keeps the generation of the incarnation before.',
@@ -151,7 +151,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'deletion-time-restarted-by-a-failed-resume',
-    file: TURN,
+    file: CONTEXT,
     find: '  state.releasedAt ??= context.now;\n  state.sessionStartedAt = null;\n  state.stale = false;',
     replace: '  state.releasedAt = context.now;\n  state.sessionStartedAt = null;\n  state.stale = false;',
     mistake: 'A resume that failed starts the Deletion Time anew.',
@@ -160,7 +160,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'archive-skipped',
-    file: TURN,
+    file: CONTEXT,
     find: 'if (context.state.everReady) return archive(context);',
     replace: "if (context.state.everReady && phase === 'errorArchiving') return archive(context);",
     mistake: 'Only a sandbox in ERROR is archived before its storage is removed.',
@@ -196,7 +196,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'resume-tried-for-ever',
-    file: TURN,
+    file: CONTEXT,
     find: "const attempts = state.phase === 'resuming' ? state.attempts : 0;",
     replace: 'const attempts = 0;',
     mistake: 'Entering the phase again forgets how often the resume was tried.',
@@ -214,7 +214,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'waiters-answered-again',
-    file: TURN,
+    file: CONTEXT,
     find: '  state.waiters = [];\n',
     replace: '',
     mistake: 'Who was answered stays in the list and is answered again by every later transition.',
@@ -223,7 +223,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'watch-not-cancelled',
-    file: TURN,
+    file: CONTEXT,
     find: "    context.order({ type: 'cancelCommand', commandId: state.watch });\n    state.watch = null;",
     replace: '    state.watch = null;',
     mistake: 'The idle watch goes on after the sandbox has left RUNNING.',
@@ -277,7 +277,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'error-forgets-the-deletion',
-    file: TURN,
+    file: CONTEXT,
     find: "  if (context.state.deletedByUser) return beginDestroy(context, 'errorDestroying');\n  enter(context, 'error');",
     replace: "  enter(context, 'error');",
     mistake: 'A deletion that was asked for while a failed sandbox was put away is forgotten.',
@@ -305,7 +305,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'error-without-a-stop',
-    file: TURN,
+    file: CONTEXT,
     find: "  answerWaiters(context, 'sandbox_error');\n  stop(context);",
     replace: "  answerWaiters(context, 'sandbox_error');",
     mistake: 'A sandbox in ERROR is never stopped: it waits for an answer to an order that nobody gave.',
@@ -332,7 +332,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'freed-slot-tells-nobody',
-    file: TURN,
+    file: CONTEXT,
     find: "    context.order({ type: 'offerRoom', sandboxId: state.sandboxId });\n",
     replace: '    void 0;\n',
     mistake: 'A sandbox gives its slot back, and nobody in the line hears of it.',
