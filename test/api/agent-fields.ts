@@ -28,6 +28,9 @@ export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
     'agent.llm.max_input_tokens': 'max_input_tokens: tokensMax',
     'agent.condenser': 'conversation.meta.summarize',
   }),
+  ...of('agent/conversation/event-sockets.ts', {
+    'agent.llm.stream': 'if (conversation.meta.llm.stream)',
+  }),
   ...of(META, {
     agent: '{ agent } = request',
     'agent.llm': 'storedLlm(agent.llm)',
