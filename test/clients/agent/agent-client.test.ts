@@ -59,6 +59,7 @@ describe('createAgentClient()', () => {
       iterationLimitReached: false,
       detail: null,
       retryAt: null,
+      diskWasFull: false,
       metrics: null,
       updatedAt: Date.parse('2026-05-02T09:30:01.120Z'),
     });
