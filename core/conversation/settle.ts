@@ -1,5 +1,5 @@
 /**
- * The end of every step of a conversation: it is counted and projected, and whoever watches is told what it acts on.
+ * The end of every step of a conversation: it is counted and projected, and whoever watches is told what changed.
  * Owns what is news to a watcher; the moves of a phase are in conversation-context.ts.
  */
 import type { ConversationRow } from '../machine/projection.ts';
@@ -17,14 +17,11 @@ export function settleConversation(before: ConversationState, context: Conversat
   if (state.phase !== 'deleted') context.order({ type: 'project', rows: [rowOf(state)] });
   if (state.watcher === null) return;
   const conversation = conversationSnapshot(state);
-  const was = conversationSnapshot(before);
-  if (isSame(was, conversation)) return;
-  // What is not told keeps its number: in a history the answers to later commands are found by theirs.
-  if (!isNews(was, conversation)) return void (state.commandCount += 1);
+  if (isSame(conversationSnapshot(before), conversation)) return;
   context.order({ type: 'send', to: state.watcher, event: { type: 'conversationNoticed', conversation } });
 }
 
-/** The steps in between are for the record. */
+/** A watcher waits for READY or ERROR; the steps in between are for the record, and would fill its inbox. */
 function isSame(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
   return (Object.keys(after) as (keyof ConversationSnapshot)[]).every((field) => {
     if (field === 'sequence') return true;
@@ -34,25 +31,6 @@ function isSame(before: ConversationSnapshot, after: ConversationSnapshot): bool
 }
 
 const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || status === 'ERROR';
-
-/** A watcher is told what it acts on; what else has changed comes with that, and would only fill its inbox. */
-function isNews(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
-  // One that is at work again says so with the status of its agent.
-  return (after.settled && !before.settled) || !isSame(actedOn(before), actedOn(after));
-}
-
-/** Nobody asks anything of a sandbox that is not up yet, nor of an agent that has its first message before it. */
-function actedOn(conversation: ConversationSnapshot): ConversationSnapshot {
-  const { sandboxStatus, executionStatus, startTask, settled } = conversation;
-  const isUp = sandboxStatus !== null && sandboxStatus !== 'STARTING';
-  const hasBegun = startTask !== 'READY' || executionStatus !== 'IDLE' || settled;
-  return {
-    ...conversation,
-    settled: true,
-    ...(isUp ? {} : { sandboxId: null, sandboxStatus: null }),
-    ...(hasBegun ? {} : { startTask: 'WORKING', executionStatus: null }),
-  };
-}
 
 function noticeSandbox(context: ConversationContext): void {
   const { state } = context;

@@ -245,10 +245,7 @@ export function settleSandbox(before: SandboxState, context: SandboxContext): vo
     context.order({ type: 'offerRoom', sandboxId: state.sandboxId });
   if (!publiclyChanged(before, state)) return;
   const sandbox = snapshotOf(state);
-  const ids = attachedIds(state);
-  // What is not told keeps its number: in a history the answers to later commands are found by theirs.
-  if (isLeaving(before) && isLeaving(state)) return void (state.commandCount += ids.length);
-  for (const id of ids) {
+  for (const id of attachedIds(state)) {
     context.order({
       type: 'send',
       to: { machine: 'conversation', id },
@@ -272,10 +269,3 @@ function publiclyChanged(before: SandboxState, after: SandboxState): boolean {
     before.phase !== after.phase
   );
 }
-
-/** For good, whatever happens: to its conversations all phases of that are one. */
-function isLeaving({ deletedByUser, phase }: SandboxState): boolean {
-  return deletedByUser && LEAVING.includes(phase);
-}
-
-const LEAVING: readonly SandboxPhase[] = ['stopping', 'archiving', 'destroying'];

@@ -57,9 +57,9 @@ export const GONE = { status: 'MISSING', usable: false, transition: null, detail
 export class ConversationLife extends Life<ConversationState | null, ConversationEvent, ConversationCommand> {
   private requests = 0;
 
-  constructor(change: Partial<ConversationSpec> = {}, watcher: ConversationState['watcher'] = null) {
+  constructor(change: Partial<ConversationSpec> = {}) {
     super(conversationMachine, null);
-    this.send({ type: 'started', spec: { ...CONVERSATION_SPEC, ...change }, watcher });
+    this.send({ type: 'started', spec: { ...CONVERSATION_SPEC, ...change }, watcher: null });
   }
 
   get its(): ConversationState {

@@ -7,7 +7,7 @@ import {
   START_TASK_TIMEOUT_MS,
 } from '../../core/limits.ts';
 import { conversationSnapshot } from '../../core/conversation/state.ts';
-import { runId, sandboxId } from '../../core/ids.ts';
+import { sandboxId } from '../../core/ids.ts';
 import * as at from './conversation-life.ts';
 import { SPEC } from './sandbox-life.ts';
 
@@ -284,44 +284,5 @@ describe('deletion (D11)', () => {
       'detached',
       'deleteRequested',
     ]);
-  });
-});
-
-describe('what its run is told', () => {
-  const RUN = { machine: 'run', id: runId('r') } as const;
-  const isTold = (life: at.ConversationLife): boolean =>
-    life.orders.some((order) => order.type === 'send' && order.event.type === 'conversationNoticed');
-
-  it('is what the run acts on: its sandbox is up, its agent works, it has ended, its sandbox is gone', () => {
-    const life = new at.ConversationLife({}, RUN);
-    const steps: Readonly<Record<string, () => at.ConversationLife>> = {
-      placed: () => life.placed(),
-      attached: () => life.attachAnswered(true),
-      up: () => life.notice(UP),
-      prepared: () => life.answer('repositoryPrepared'),
-      setUp: () => life.answer('setupScriptRan'),
-      hooked: () => life.answer('gitHooksSetUp'),
-      skilled: () => life.answer('skillsSetUp'),
-      opened: () => life.answer('agentOpened', { report: life.report('IDLE') }),
-      works: () => life.delivered(),
-      finished: () => life.reported('FINISHED'),
-      leaving: () => life.notice({ ...UP, usable: false, transition: 'deleting' }),
-      gone: () => life.notice(GONE),
-      removing: () => life.ask('deleteRequested'),
-      removed: () => life.answer('conversationRemoved', { sandboxToRemove: false }),
-    };
-    const told = Object.entries(steps).filter(([, step]) => isTold(step()));
-    expect(told.map(([name]) => name)).toEqual(['up', 'works', 'finished', 'gone', 'removed']);
-  });
-
-  it('has the number it would have had: a history of an older build finds its answers by those of commands', () => {
-    const life = new at.ConversationLife({}, RUN).placed();
-    const alone = new at.ConversationLife().placed();
-    expect(life.its.commandCount - alone.its.commandCount).toBe(1);
-  });
-
-  it('is the failure of a start at once, with its sandbox', () => {
-    const life = new at.ConversationLife({}, RUN).placed().attachAnswered(true).ask('interruptRequested');
-    expect(isTold(life)).toBe(true);
   });
 });
