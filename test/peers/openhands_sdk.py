@@ -57,6 +57,15 @@ def until(conversation, status):
     return conversation.state.refresh_from_server()["execution_status"]
 
 
+def until_it_acts(conversation):
+    """An interrupt that comes before the first action leaves no result that says so."""
+    for _ in range(600):
+        if any(type(event).__name__ == "ActionEvent" for event in conversation.state.events):
+            return
+        time.sleep(0.1)
+    raise TimeoutError("the agent did nothing")
+
+
 def ids(conversation):
     return [event.id for event in conversation.state.events if type(event).__name__ != "ConversationStateUpdateEvent"]
 
@@ -140,7 +149,7 @@ def stopped(workspace, base_url):
     conversation, _ = converse(workspace, base_url)
     conversation.send_message("take your time")
     conversation.run(blocking=False)
-    until(conversation, "running")
+    until_it_acts(conversation)
     conversation.interrupt()
     steps = [until(conversation, "paused")]
     conversation.run()
