@@ -54,7 +54,8 @@ describe('a start that the engine does not answer', () => {
     if (row === undefined) throw new Error('there is no conversation');
     expect(await openSecrets(service.world, row.conversationId)).toEqual({ TOKEN: 'planted-value' });
     await expect.poll(() => started.length, { timeout: UNTIL_MS }).toBe(taken.length + 1);
-    expect(await service.application.startTasks.undelivered()).toEqual([]);
+    // A delivery is written down once its answer has come.
+    await expect.poll(() => service.application.startTasks.undelivered(), { timeout: UNTIL_MS }).toEqual([]);
     expect((await service.store.records.conversations()).length).toBe(1);
   });
 });
