@@ -36,11 +36,12 @@ export function sendMessage(
 /** Whether a run has been at work, or a status was set, since the message. */
 function isFollowed({ log, status }: Conversation, messageId: string): boolean {
   if (status === 'running') return true;
-  return log.all().some((event, index) => {
-    if (index <= (log.indexOf(messageId) ?? -1)) return false;
-    if (event.kind === 'ConversationStateUpdateEvent') return event.key === 'execution_status';
-    return event.source === 'agent';
-  });
+  const since = log.all().slice((log.indexOf(messageId) ?? -1) + 1);
+  return since.some((event) =>
+    event.kind === 'ConversationStateUpdateEvent'
+      ? event.key === 'execution_status'
+      : event.source === 'agent',
+  );
 }
 
 function appendMessage(
