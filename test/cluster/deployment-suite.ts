@@ -241,13 +241,13 @@ function describeBatch(stage: Stage, step: Step): void {
 function describeChanges(stage: Stage, step: Step): void {
   step('is upgraded to another build, and has its conversation and sandbox still', async () => {
     await stage.chart.upgrade({ digest: stage.laterDigest });
-    const image = await stage.chart.kubectl(
-      'get',
-      'pods',
-      '--output',
-      'jsonpath={.items[*].spec.containers[0].image}',
-    );
-    for (const one of image.split(' ')) expect(one).toContain(stage.laterDigest);
+    // A pod of before may still be about to end when the new one serves.
+    const format = 'jsonpath={.items[*].spec.containers[0].image}';
+    const others = async (): Promise<readonly string[]> =>
+      (await stage.chart.kubectl('get', 'pods', '--output', format))
+        .split(' ')
+        .filter((image) => !image.includes(stage.laterDigest));
+    await expect.poll(others, { timeout: 120_000, interval: 500 }).toEqual([]);
     expect(await textOf(stage.chart, stage.conversation)).toContain(TEXT);
     await sayMore(stage.chart, stage.conversation);
   });

@@ -12,7 +12,8 @@ export async function ariaOf(page: Page): Promise<string> {
   let before = '';
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     const now = withoutChance(await page.locator('main').ariaSnapshot());
-    if (now === before && !now.includes('Loading')) return now;
+    const isBusy = now.includes('Loading') || (await page.locator('main [aria-busy="true"]').count()) > 0;
+    if (now === before && !isBusy) return now;
     before = now;
     await page.waitForTimeout(LOOK_MS);
   }

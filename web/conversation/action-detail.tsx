@@ -29,7 +29,13 @@ function DetailOf({ detail }: { readonly detail: Detail }): ReactElement | null 
           <p>
             {detail.verb} <code>{detail.path}</code>
           </p>
-          <Suspense fallback={<Code text={detail.after} language={languageOf(detail.path)} />}>
+          <Suspense
+            fallback={
+              <div aria-busy="true">
+                <Code text={detail.after} language={languageOf(detail.path)} />
+              </div>
+            }
+          >
             <Comparison before={detail.before} after={detail.after} path={detail.path} look="split" />
           </Suspense>
         </div>
