@@ -107,7 +107,7 @@ async function onSqlite(): Promise<Filled> {
 
 /** Over loopback, with what is durable as slow as it is. */
 async function onPostgres(): Promise<Filled> {
-  const server = await startPostgres({ isDurable: true, settings: ['shared_buffers = 512MB'] });
+  const server = await startPostgres({ isDurable: true, settings: { shared_buffers: '512MB' } });
   const url = await server.createDatabase('bench');
   const options = { poolMax: POOL_MAX, statementTimeoutMs: 0, tls: null, schema: null };
   const pool = createPostgresPool(

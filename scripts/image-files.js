@@ -1,7 +1,7 @@
 /**
  * What the images of chart/images/ are made of, as trees of files: the built programs, and of the installed packages
  * those that run, for this platform. A recipe calls it in its first stage: `node scripts/image-files.js TARGET` writes
- * TARGET/parley and TARGET/sandbox.
+ * TARGET/parley and TARGET/sandbox, and with `--origin "COMMIT INSTANT"` into the first of them what it was made of.
  * Owns what is left out, and that times and rights are the same whoever builds; must not install or build.
  */
 import {
@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 import { ROOT } from './setup.js';
 
 /** Where an image has the programs. */
@@ -47,6 +48,16 @@ export function writeImageFiles(target, root = ROOT) {
   writeParley(root, path.join(target, 'parley'));
   writeSandbox(root, path.join(target, 'sandbox'));
   settle(target);
+}
+
+/** What `parley --version` says in the image; `origin` is a commit and its instant, or empty where nobody knows. */
+export function writeOrigin(target, origin, root = ROOT) {
+  const [commit = null, date = null] = origin.split(' ').filter(Boolean);
+  const { hash: build } = JSON.parse(readFileSync(path.join(root, 'dist', '.build.json'), 'utf8'));
+  const dist = path.join(target, 'parley', HOME, 'dist');
+  const release = { commit, date, isChanged: false, build };
+  writeFileSync(path.join(dist, 'release.json'), `${JSON.stringify(release)}\n`);
+  settle(dist);
 }
 
 function writeParley(root, image) {
@@ -140,10 +151,15 @@ function settle(folder) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [target] = process.argv.slice(2);
+  const { values, positionals } = parseArgs({
+    options: { origin: { type: 'string' } },
+    allowPositionals: true,
+  });
+  const [target] = positionals;
   if (target === undefined) {
     process.stderr.write('Cannot write the files of the images: no folder is named\n');
     process.exit(2);
   }
-  writeImageFiles(path.resolve(target));
+  if (values.origin === undefined) writeImageFiles(path.resolve(target));
+  else writeOrigin(path.resolve(target), values.origin);
 }

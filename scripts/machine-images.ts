@@ -169,7 +169,8 @@ if [ ! -s "$data/PG_VERSION" ]; then
   createdb --host /tmp --username "$POSTGRES_USER" "\${POSTGRES_DB:-$POSTGRES_USER}"
   pg_ctl -D "$data" -m fast -w stop
 fi
-exec postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp -c jit=off
+if [ "\${1:-}" = postgres ]; then shift; fi
+exec postgres -D "$data" -c listen_addresses='*' -c unix_socket_directories=/tmp -c jit=off "$@"
 `,
   });
 }
@@ -182,6 +183,18 @@ function newestPostgres(): string {
     .find((dir) => existsSync(`${dir}/initdb`));
   if (found === undefined) throw new Error('Cannot make the image of PostgreSQL: Debian has not put it here');
   return found;
+}
+
+/** Versity's S3 gateway, called with its arguments. */
+export async function makeS3Image(command: DockerCommand, image: string, program: string): Promise<void> {
+  const files = { '/usr/local/bin/versitygw': program };
+  await makeImage(command, { image, programs: [], files, home: '/srv', start: 'exec versitygw "$@"\n' });
+}
+
+/** Temporal's CLI, whose server of one program is called with its arguments. */
+export async function makeCliImage(command: DockerCommand, image: string, program: string): Promise<void> {
+  const files = { '/usr/local/bin/temporal': program };
+  await makeImage(command, { image, programs: [], files, home: '/srv', start: 'exec temporal "$@"\n' });
 }
 
 /** Temporal's own server over PostgreSQL, its schemas made and brought up to date first, as its public image does. */

@@ -1,34 +1,20 @@
 /**
- * A PostgreSQL server for tests and benches, on loopback, below a temporary folder.
- * Owns finding the programs, starting them as a user that may start them, and the end with all files. Whoever asks why
- * there is none gets a sentence.
+ * A PostgreSQL server for tests and benches, on loopback: of the programs of this machine below a temporary folder, or
+ * in a container where a Docker daemon can be had and they are missing.
+ * Owns its databases, and the wait until it answers. Whoever asks why there is none gets a sentence.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { freePort } from '../loopback/free-port.ts';
+import { dockerdMissing } from './docker-daemon.ts';
+import { POSTGRES_USER, programsMissing, startPostgresProcess } from './postgres-process.ts';
+import type { ServerProgram } from './postgres-process.ts';
 
 export interface PostgresServerProcess {
   readonly host: '127.0.0.1';
   readonly port: number;
-  readonly user: 'parley';
+  readonly user: typeof POSTGRES_USER;
   readonly password: string;
-  /** Folder of the unix socket. */
-  readonly socketDir: string;
   /** Of a database of the server. */
   url(database: string): string;
   /** A new, empty database; its URL. */
@@ -42,84 +28,54 @@ export interface PostgresServerProcess {
   close(): Promise<void>;
 }
 
-/** Where Debian and others put them, beside the search path. */
-const PLACES = ['/usr/lib/postgresql', '/usr/pgsql'];
-/** Who may run a server when root may not; the second is on every system. */
-const USERS = ['postgres', 'nobody'];
 const START_MS = 60_000;
 const POLL_MS = 50;
 /** A test needs no bytes after a power cut, but those after a crash of the server it does. */
-const QUICK = ['fsync=off', 'full_page_writes=off'];
+const QUICK = { fsync: 'off', full_page_writes: 'off' };
 
 /** Why no server can be started here; null when one can. */
 export function postgresMissing(): string | null {
-  if (programDir() === null) return 'the server of PostgreSQL is not installed';
-  return process.getuid?.() === 0 && serverUser() === null
-    ? 'root may not run it, and no other user is known'
-    : null;
+  const reason = programsMissing();
+  return reason === null || dockerdMissing() === null
+    ? null
+    : `${reason}, nor is there a Docker daemon for its image`;
 }
 
 export interface ServerSettings {
-  /** Lines of postgresql.conf. */
-  readonly settings?: readonly string[];
+  /** Of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Absent: a process where its programs are, else a container. */
+  readonly place?: 'process' | 'container';
   /** Keeps what is durable as slow as it is. */
   readonly isDurable?: boolean;
 }
 
 /** @throws Error the server does not start */
 export async function startPostgres(options: ServerSettings = {}): Promise<PostgresServerProcess> {
-  const programs = programDir();
-  if (programs === null) throw new Error('Cannot start PostgreSQL: it is not installed');
-  const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-pg-')));
-  const identity = process.getuid?.() === 0 ? serverUser() : null;
-  if (identity !== null) chownSync(folder, identity.uid, identity.gid);
-  chmodSync(folder, 0o700);
+  const { place = programsMissing() === null ? 'process' : 'container' } = options;
   const password = randomBytes(12).toString('hex');
-  const data = path.join(folder, 'data');
-  initialize({ programs, folder, data, password, identity });
-  const port = await freePort();
-  const lines = [
-    `listen_addresses = '127.0.0.1'`,
-    `port = ${port}`,
-    `unix_socket_directories = '${folder}'`,
-    'max_connections = 60',
-    ...(options.isDurable === true ? [] : QUICK),
-    ...(options.settings ?? []),
-  ];
-  writeFileSync(path.join(data, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
-  const server = new ServerProcess({ programs, folder, data, password, port, identity });
-  await server.start();
+  const quick = options.isDurable === true ? {} : QUICK;
+  const settings = { max_connections: '60', ...quick, ...options.settings };
+  const program =
+    place === 'container'
+      ? await (await import('./postgres-container.ts')).startPostgresContainer(password, settings)
+      : await startPostgresProcess(password, settings);
+  const server = new Server(program, password);
+  await server.answers();
   return server;
 }
 
-interface Identity {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-interface Parts {
-  readonly programs: string;
-  readonly folder: string;
-  readonly data: string;
-  readonly password: string;
-  readonly port: number;
-  readonly identity: Identity | null;
-}
-
-class ServerProcess implements PostgresServerProcess {
+class Server implements PostgresServerProcess {
   readonly host = '127.0.0.1';
-  readonly user = 'parley';
+  readonly user = POSTGRES_USER;
   readonly port: number;
   readonly password: string;
-  readonly socketDir: string;
-  private readonly parts: Parts;
-  private child: ChildProcess | null = null;
+  readonly #program: ServerProgram;
 
-  constructor(parts: Parts) {
-    this.parts = parts;
-    this.port = parts.port;
-    this.password = parts.password;
-    this.socketDir = parts.folder;
+  constructor(program: ServerProgram, password: string) {
+    this.#program = program;
+    this.port = program.port;
+    this.password = password;
   }
 
   url(database: string): string {
@@ -143,20 +99,10 @@ class ServerProcess implements PostgresServerProcess {
     }
   }
 
-  async start(): Promise<void> {
-    const { programs, data, folder, identity } = this.parts;
-    const child = spawn(path.join(programs, 'postgres'), ['-D', data], {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
-      ...identity,
-    });
-    let said = '';
-    child.stderr.on('data', (text: Buffer) => (said = `${said}${text.toString()}`.slice(-2_000)));
-    this.child = child;
-    process.once('exit', this.kill);
+  async answers(): Promise<void> {
     for (const until = Date.now() + START_MS; Date.now() < until; await pause(POLL_MS)) {
-      if (child.exitCode !== null) throw new Error(`Cannot start PostgreSQL: ${said}`);
+      const said = await this.#program.lastWords();
+      if (said !== null) throw new Error(`Cannot start PostgreSQL: ${said}`);
       if (
         await this.run('select 1').then(
           () => true,
@@ -165,68 +111,19 @@ class ServerProcess implements PostgresServerProcess {
       )
         return;
     }
-    throw new Error(`Cannot start PostgreSQL: it does not answer: ${said}`);
+    throw new Error('Cannot start PostgreSQL: it does not answer');
+  }
+
+  async start(): Promise<void> {
+    await this.#program.start();
+    await this.answers();
   }
 
   async stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
-    const { child } = this;
-    this.child = null;
-    process.off('exit', this.kill);
-    if (child === null || child.exitCode !== null) return;
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill(signal);
-    await ended;
+    await this.#program.end(signal);
   }
 
   async close(): Promise<void> {
-    await this.stop('SIGINT');
-    rmSync(this.parts.folder, { recursive: true, force: true });
+    await this.#program.close();
   }
-
-  /** For a test that dies: the server must not outlive it. */
-  private readonly kill = (): void => {
-    this.child?.kill('SIGQUIT');
-  };
-}
-
-function initialize({ programs, folder, data, password, identity }: Omit<Parts, 'port'>): void {
-  const passwordFile = path.join(folder, 'password');
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (identity !== null) chownSync(passwordFile, identity.uid, identity.gid);
-  const args = [
-    ...['-D', data, '-U', 'parley', '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
-    ...['--encoding=UTF8', '--locale=C', '--no-sync'],
-  ];
-  const { status, stderr } = spawnSync(path.join(programs, 'initdb'), args, {
-    cwd: folder,
-    encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
-    ...identity,
-  });
-  rmSync(passwordFile);
-  if (status !== 0) throw new Error(`Cannot make the files of PostgreSQL: ${stderr}`);
-}
-
-/** Folder of the newest programs. */
-function programDir(): string | null {
-  const onPath = (process.env['PATH'] ?? '').split(path.delimiter);
-  const versions = PLACES.filter(existsSync).flatMap((place) =>
-    readdirSync(place)
-      .sort((a, b) => Number(b) - Number(a))
-      .map((version) => path.join(place, version, 'bin')),
-  );
-  return [...versions, ...onPath].find((dir) => hasPrograms(dir)) ?? null;
-}
-
-function hasPrograms(dir: string): boolean {
-  return existsSync(path.join(dir, 'postgres')) && existsSync(path.join(dir, 'initdb'));
-}
-
-function serverUser(): Identity | null {
-  const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
-  for (const user of USERS) {
-    const [, , uid, gid] = lines.find((line) => line.startsWith(`${user}:`))?.split(':') ?? [];
-    if (uid !== undefined && gid !== undefined) return { uid: Number(uid), gid: Number(gid) };
-  }
-  return null;
 }

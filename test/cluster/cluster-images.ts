@@ -22,12 +22,15 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 export const IMAGES = {
   base: `docker.io/library/${MACHINE_BASE}`,
   parley: 'parley.test/parley:1',
-  /** The same program under a digest of its own, as a later build has one. */
+  /** Made of a later commit, as it says of itself. */
   later: 'parley.test/parley:2',
   sandbox: 'parley.test/sandbox:1',
   postgres: 'parley.test/postgres:1',
   temporal: 'parley.test/temporal:1',
 } as const;
+
+/** Commit of the image `later`. */
+export const LATER = '1a7e'.repeat(10);
 
 export type ImageName = keyof typeof IMAGES;
 /** Archive of `docker save` for each. */
@@ -61,7 +64,7 @@ export async function buildImages(names: readonly ImageName[], folder: string): 
 const BUILDS: Readonly<Record<ImageName, (command: DockerCommand) => Promise<void>>> = {
   base: () => Promise.resolve(),
   parley: (command) => buildRecipe(command, 'parley'),
-  later: (command) => buildRecipe(command, 'later', '--label', 'build=later'),
+  later: (command) => buildRecipe(command, 'later', '--build-arg', `ORIGIN=${LATER} 2030-01-01T00:00:00Z`),
   sandbox: (command) => buildRecipe(command, 'sandbox'),
   postgres: (command) => makePostgresImage(command, IMAGES.postgres),
   temporal: async (command) => {

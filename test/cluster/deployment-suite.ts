@@ -14,7 +14,7 @@ import { parley } from '../cli/parley-program.ts';
 import { sumOf } from '../e2e/ledger.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 import { converse, sayMore, TEXT, textOf } from '../images/compose-conversation.ts';
-import { IMAGES } from './cluster-images.ts';
+import { IMAGES, LATER } from './cluster-images.ts';
 import type { Archives, ImageName } from './cluster-images.ts';
 import { installChart, NAMESPACE, rowsOf, SANDBOXES } from './installed-chart.ts';
 import type { InstalledChart } from './installed-chart.ts';
@@ -245,6 +245,10 @@ function describeChanges(stage: Stage, step: Step): void {
         .split(' ')
         .filter((image) => !image.includes(stage.laterDigest));
     await expect.poll(others, { timeout: 120_000, interval: 500 }).toEqual([]);
+    for (const { namespace, name } of stage.form.workloads) {
+      const version = ['-n', namespace, 'exec', name, '--', 'parley', '--version'];
+      expect(await stage.cluster.kubectl(version), name).toContain(`commit ${LATER.slice(0, 12)}`);
+    }
     expect(await textOf(stage.chart, stage.conversation)).toContain(TEXT);
     await sayMore(stage.chart, stage.conversation);
   });

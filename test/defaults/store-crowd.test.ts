@@ -38,7 +38,7 @@ describeWith('postgres', 'a store on defaults', () => {
     );
 
   beforeAll(async () => {
-    server = await startPostgres({ settings: ['log_min_messages = fatal'] });
+    server = await startPostgres({ settings: { log_min_messages: 'fatal' } });
     store = await openStore({ kind: 'postgres', pool: poolOf('crowd') });
   });
   afterAll(async () => {

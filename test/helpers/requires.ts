@@ -86,7 +86,7 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
       ? 'Gitea is not installed; install it with "node scripts/gitea-tool.js"'
       : null,
   's3-server': () =>
-    installedS3Server(process.env) === null
+    installedS3Server(process.env) === null && dockerdMissing() !== null
       ? 'a server of S3 is not installed; install it with "node scripts/s3-server.js"'
       : null,
   'acp-agents': () => {

@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runtimePackages, writeImageFiles } from '../../scripts/image-files.js';
+import { runtimePackages, writeImageFiles, writeOrigin } from '../../scripts/image-files.js';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -34,6 +34,7 @@ describe('runtimePackages', () => {
 
 /** The trees of a small checkout: folder, all entries, and the files among them. */
 function written(): {
+  readonly root: string;
   readonly target: string;
   readonly entries: readonly string[];
   readonly files: readonly string[];
@@ -56,6 +57,7 @@ function written(): {
   put('node_modules/built/index.js');
   put('schema/job.v1.json');
   put('package.json', '{}');
+  put('dist/.build.json', JSON.stringify({ hash: 'b1d' }));
   const lock = {
     '': { dependencies: { kept: '1' } },
     'node_modules/kept': {},
@@ -66,7 +68,7 @@ function written(): {
   writeImageFiles(target, root);
   const entries = readdirSync(target, { recursive: true, encoding: 'utf8' }).sort();
   const files = entries.filter((entry) => lstatSync(path.join(target, entry)).isFile());
-  return { target, entries, files };
+  return { root, target, entries, files };
 }
 
 describe('writeImageFiles', () => {
@@ -98,5 +100,18 @@ describe('writeImageFiles', () => {
       expect(mode & 0o444).toBe(0o444);
       expect(mode & 0o022).toBe(0);
     }
+  });
+});
+
+describe('writeOrigin', () => {
+  it.each([
+    ['c0ffee 2026-11-28T10:00:00+01:00', { commit: 'c0ffee', date: '2026-11-28T10:00:00+01:00' }],
+    ['', { commit: null, date: null }],
+  ])('says of %j what the image was made of, and not when', (origin, expected) => {
+    const { root, target } = written();
+    writeOrigin(target, origin, root);
+    const file = path.join(target, 'parley/opt/parley/dist/release.json');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...expected, isChanged: false, build: 'b1d' });
+    expect([lstatSync(file).mtimeMs, lstatSync(path.dirname(file)).mtimeMs]).toEqual([0, 0]);
   });
 });

@@ -19,7 +19,7 @@ const CONVERSATION = conversationId('c'.repeat(32));
 describeWith('postgres', 'a PostgreSQL server', () => {
   let server: PostgresServerProcess;
   beforeAll(async () => {
-    server = await startPostgres({ settings: ['log_min_messages = fatal'] });
+    server = await startPostgres({ settings: { log_min_messages: 'fatal' } });
   });
   afterAll(() => server.close());
 

@@ -1,12 +1,15 @@
 /**
- * A real server of S3's protocol over a folder of its own, for tests.
- * Owns its process and its end; the program is what `node scripts/s3-server.js` installs.
+ * A real server of S3's protocol over a folder of its own, for tests: the program that `node scripts/s3-server.js`
+ * installs, or its image where a Docker daemon can be had and the program is missing.
+ * Owns its process and its end.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { makeS3Image } from '../../scripts/machine-images.ts';
+import { startPeer } from '../../scripts/peer-container.ts';
 import { installedS3Server } from '../../scripts/s3-server.js';
 import type { S3Settings } from '../../store/blobs/s3-settings.ts';
 import { freePort } from '../../loopback/free-port.ts';
@@ -27,38 +30,31 @@ export interface S3Server {
 const ACCESS_KEY = 'parley-test';
 const SECRET_KEY = 'parley-test-secret';
 const READY_MS_MAX = 60_000;
+const S3_IMAGE = 'versity/versitygw:v1.8.0';
 
-export async function startS3Server(): Promise<S3Server> {
+type Place = 'process' | 'container';
+
+interface Running {
+  readonly port: number;
+  start(): Promise<void>;
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  isRunning(): Promise<boolean>;
+}
+
+/** `place` absent: a process where the program is, else a container. */
+export async function startS3Server(place?: Place): Promise<S3Server> {
   const program = installedS3Server(process.env);
-  if (program === null) throw new Error('a server of S3 is not installed');
   const own = mkdtempSync(path.join(os.tmpdir(), 'parley-s3-'));
   // A folder of its root is a bucket.
   const [root, facts] = [path.join(own, 'root'), path.join(own, 'facts')];
   const folder = path.join(root, 'parley');
   for (const one of [folder, facts]) mkdirSync(one, { recursive: true });
-  const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
-  let child: ReturnType<typeof spawn> | null = null;
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const ending = child;
-    child = null;
-    if (ending === null) return;
-    const gone = once(ending, 'exit');
-    ending.kill(signal);
-    await gone;
-  };
-  const start = async (): Promise<void> => {
-    child = spawn(program, ['--port', `127.0.0.1:${port}`, '--quiet', 'posix', '--sidecar', facts, root], {
-      stdio: 'ignore',
-      env: { PATH: process.env['PATH'], ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: SECRET_KEY },
-    });
-    const until = Date.now() + READY_MS_MAX;
-    while (!(await answers(endpoint))) {
-      if (Date.now() > until || child.exitCode !== null) throw new Error('the server of S3 does not answer');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
-  await start();
+  const isProcess = program !== null && place !== 'container';
+  const running = isProcess
+    ? await startProcess(program, { root, facts })
+    : await startContainer({ root, facts });
+  const endpoint = `http://127.0.0.1:${running.port}`;
+  await ready(endpoint, running);
   return {
     settings: {
       ...{ bucket: 'parley', endpoint, region: 'us-east-1', prefix: 'an/installation', isPathStyle: true },
@@ -66,13 +62,73 @@ export async function startS3Server(): Promise<S3Server> {
       credentials: { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY },
     },
     folder,
-    start,
-    kill: () => end('SIGKILL'),
+    async start() {
+      await running.start();
+      await ready(endpoint, running);
+    },
+    kill: () => running.end('SIGKILL'),
     async stop() {
-      await end('SIGTERM');
+      await running.end('SIGTERM');
       removeDir(own);
     },
   };
+}
+
+interface Folders {
+  readonly root: string;
+  readonly facts: string;
+}
+
+const argumentsOf = (address: string, { root, facts }: Folders): readonly string[] => [
+  ...['--port', address, '--quiet', 'posix', '--sidecar', facts, root],
+];
+const KEYS = { ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: SECRET_KEY };
+
+async function startProcess(program: string, folders: Folders): Promise<Running> {
+  const port = await freePort();
+  let child: ReturnType<typeof spawn> | null = null;
+  const start = (): Promise<void> => {
+    child = spawn(program, argumentsOf(`127.0.0.1:${port}`, folders), {
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'], ...KEYS },
+    });
+    return Promise.resolve();
+  };
+  await start();
+  return {
+    port,
+    start,
+    isRunning: () => Promise.resolve(child !== null && child.exitCode === null),
+    async end(signal) {
+      const ending = child;
+      child = null;
+      if (ending === null) return;
+      const gone = once(ending, 'exit');
+      ending.kill(signal);
+      await gone;
+    },
+  };
+}
+
+async function startContainer(folders: Folders): Promise<Running> {
+  return await startPeer({
+    image: S3_IMAGE,
+    make: (command) => makeS3Image(command, S3_IMAGE, installedS3Server(process.env) ?? ''),
+    environment: KEYS,
+    // The same paths inside: a test looks at the files.
+    folders: Object.fromEntries(Object.values(folders).map((folder) => [folder, folder])),
+    user: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
+    command: ({ host, port }) => argumentsOf(`${host}:${port}`, folders),
+  });
+}
+
+async function ready(endpoint: string, running: Running): Promise<void> {
+  const until = Date.now() + READY_MS_MAX;
+  while (!(await answers(endpoint))) {
+    if (Date.now() > until || !(await running.isRunning()))
+      throw new Error('the server of S3 does not answer');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 async function answers(endpoint: string): Promise<boolean> {

@@ -29,7 +29,7 @@ export interface CountedStore {
 }
 
 export async function countedStore(): Promise<CountedStore> {
-  const server = await startPostgres({ settings: [`shared_preload_libraries = 'pg_stat_statements'`] });
+  const server = await startPostgres({ settings: { shared_preload_libraries: 'pg_stat_statements' } });
   const url = await server.createDatabase(DATABASE);
   await server.run('create extension pg_stat_statements');
   const calls = new Map<string, number>();

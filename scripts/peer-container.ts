@@ -1,0 +1,123 @@
+/**
+ * A server of somebody else in a container, for tests and benches: its image is pulled where that is possible, and else
+ * made of this machine's programs. testcontainers starts it.
+ * Owns the image, the port, which is the same inside and on loopback, and what a test does to a server: kill it, stop it,
+ * start it again over its files.
+ */
+import { rmSync } from 'node:fs';
+import type { Container } from 'dockerode';
+import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
+import type { StartedTestContainer } from 'testcontainers';
+import { freePort } from '../loopback/free-port.ts';
+import { dockerSocket, isOwnDaemon } from './docker-daemon.ts';
+import { docker, makeBaseImage, MACHINE_BASE } from './machine-images.ts';
+import type { DockerCommand } from './machine-images.ts';
+
+/** Where it listens, inside. */
+export interface PeerPlace {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface PeerOrder {
+  /** Public name. */
+  readonly image: string;
+  /** Makes an image of that name, over `MACHINE_BASE`, where none can be pulled. */
+  readonly make: (command: DockerCommand) => Promise<void>;
+  readonly command: (place: PeerPlace) => readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Files that it keeps here, by folder inside; removed at its end. */
+  readonly folders?: Readonly<Record<string, string>>;
+  /** As `UID:GID`, where the image's own may not write to the folders. */
+  readonly user?: string;
+}
+
+export class PeerContainer {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  readonly #container: StartedTestContainer;
+  readonly #handle: Container;
+  readonly #folders: readonly string[];
+
+  constructor(
+    port: number,
+    parts: { container: StartedTestContainer; handle: Container; folders: readonly string[] },
+  ) {
+    this.port = port;
+    this.#container = parts.container;
+    this.#handle = parts.handle;
+    this.#folders = parts.folders;
+  }
+
+  /** Of its first program, which has ended then. Nothing to end is success. */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    if (!(await this.isRunning())) return;
+    await this.#handle.kill({ signal });
+    await this.#handle.wait();
+  }
+
+  /** Again, over what it wrote. */
+  async start(): Promise<void> {
+    await this.#handle.start();
+  }
+
+  async isRunning(): Promise<boolean> {
+    return (await this.#handle.inspect()).State.Running;
+  }
+
+  /** What it said last. */
+  async said(): Promise<string> {
+    return (await this.#handle.logs({ stdout: true, stderr: true, tail: 20 })).toString();
+  }
+
+  async close(): Promise<void> {
+    await this.#container.stop({ remove: true, removeVolumes: true });
+    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whoever starts one waits by itself until it answers. @throws Error no daemon, or no image */
+export async function startPeer(order: PeerOrder): Promise<PeerContainer> {
+  const socket = dockerSocket();
+  process.env['DOCKER_HOST'] = `unix://${socket}`;
+  if (isOwnDaemon()) {
+    // It would pull an image of its own to clean up; a daemon of ours ends with all that it runs.
+    process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
+    // It would look for the gateway of a bridge that is not there.
+    process.env['TESTCONTAINERS_HOST_OVERRIDE'] = '127.0.0.1';
+  }
+  const { image, folders = {}, environment = {}, user } = order;
+  await provide({ socket, env: { DOCKER_HOST: `unix://${socket}` } }, order);
+  const port = await freePort();
+  // A daemon of ours has no network to publish a port from.
+  const place = { host: isOwnDaemon() ? '127.0.0.1' : '0.0.0.0', port };
+  const mounts = Object.entries(folders).map(([target, source]) => ({ source, target }));
+  const plain = new GenericContainer(image)
+    .withCommand([...order.command(place)])
+    .withEnvironment({ ...environment })
+    .withBindMounts(mounts);
+  const ours = user === undefined ? plain : plain.withUser(user);
+  const reachable = isOwnDaemon()
+    ? ours.withNetworkMode('host')
+    : ours.withExposedPorts({ container: port, host: port });
+  const container = await reachable.start();
+  const { container: containers } = await getContainerRuntimeClient();
+  const handle = containers.getById(container.getId());
+  return new PeerContainer(port, { container, handle, folders: Object.values(folders) });
+}
+
+async function provide(command: DockerCommand, { image, make }: PeerOrder): Promise<void> {
+  const isThere = async (name: string): Promise<boolean> =>
+    await docker(command, 'image', 'inspect', name).then(
+      () => true,
+      () => false,
+    );
+  if (await isThere(image)) return;
+  const pulled = await docker(command, 'pull', '--quiet', image).then(
+    () => true,
+    () => false,
+  );
+  if (pulled) return;
+  if (!(await isThere(MACHINE_BASE))) await makeBaseImage(command);
+  await make(command);
+}
