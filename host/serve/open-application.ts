@@ -15,7 +15,7 @@ import { extendApplication } from '../../api/application/extend.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import { registerConsole } from '../../api/console/console-files.ts';
-import { takeUpStarts } from '../../api/conversations/start.ts';
+import { takeUpStarts } from '../../api/conversations/start-delivery.ts';
 import { cachedKeys } from '../../api/keys/cached-keys.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
 import { hashOfKey } from '../../api/application/authentication.ts';
@@ -51,6 +51,8 @@ export interface ServedParts {
   readonly store: Store;
   readonly world: World;
   readonly requests: Notifier;
+  /** True when no other process can serve from this store. */
+  readonly isAlone: boolean;
   readonly closers: Closers;
   readonly env: Environment;
 }
@@ -170,10 +172,10 @@ function createApplication(
 /** What a process that has ended left half done. */
 async function takeUp(
   application: Application,
-  { configurationOwner }: Pick<ServedParts, 'configurationOwner'>,
+  { isAlone, closers }: Pick<ServedParts, 'isAlone' | 'closers'>,
 ): Promise<void> {
-  // Services that leave the work to workers may be several on one store.
-  await takeUpStarts(application, { isAlone: configurationOwner === null });
+  const starts = await takeUpStarts(application, { isAlone });
+  closers.add(() => starts.stop());
   await takeUpSandboxes(application);
 }
 

@@ -207,6 +207,8 @@ export interface StartTaskTable {
   readonly idempotency_key: string | null;
   readonly delivered: FlagColumn;
   readonly body: string;
+  readonly stage: string;
+  readonly leased_until: BigIntColumn;
 }
 
 export interface ApiKeyTable {

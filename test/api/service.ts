@@ -11,7 +11,7 @@ import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import type { AccessLine } from '../../api/application/access-line.ts';
 import type { RateLimits } from '../../api/application/rate-limit.ts';
-import { takeUpStarts } from '../../api/conversations/start.ts';
+import { takeUpStarts } from '../../api/conversations/start-delivery.ts';
 import { extendApplication } from '../../api/application/extend.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
