@@ -9,6 +9,7 @@ import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { ApiKeyStore, KeyScope } from '../../ports/api-keys.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import type { EventSearch } from '../../ports/event-search.ts';
+import type { EventWakes } from '../../ports/event-wakes.ts';
 import type { IdempotencyKeys } from '../../ports/idempotency-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Overview } from '../../ports/overview.ts';
@@ -31,6 +32,7 @@ export interface ApplicationStores {
   readonly documents: UserDocuments;
   readonly audit: AuditLog;
   readonly eventSearch: EventSearch;
+  readonly eventWakes: EventWakes;
   readonly runLog: RunLog;
   readonly troubles: Pick<Troubles, 'open'>;
   readonly overview: Overview;

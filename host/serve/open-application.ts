@@ -138,11 +138,11 @@ function createApplication(
   { store, world, requests, followed, configurationOwner, env }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
-  const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
+  const { search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes } = store;
   const { overview, proxyKeys, accounts } = store;
   return {
     apiKeys: cachedKeys(store.apiKeys, world.clock),
-    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world, requests },
+    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes, world, requests },
     ...{ overview, proxyKeys, accounts },
     runLog: store.lifecycle,
     troubles: store.troubles,

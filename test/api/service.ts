@@ -147,10 +147,11 @@ function applicationOf({
   readonly options: ServiceOptions;
 }): { readonly application: Application; readonly listening: { url: string } } {
   const listening = { url: 'http://127.0.0.1' };
-  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch } = around.store;
+  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, eventWakes } =
+    around.store;
   const { overview, proxyKeys, accounts } = around.store;
   const application: Application = {
-    ...{ search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, world },
+    ...{ search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, eventWakes, world },
     ...{ overview, proxyKeys, accounts },
     runLog: around.store.lifecycle,
     troubles: around.store.troubles,
