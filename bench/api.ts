@@ -73,6 +73,7 @@ async function serve(store: Store): Promise<ApplicationServer> {
     relay: { connect: never },
     dialect: dialectOf('spec'),
     models: [],
+    rateMeter: null,
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: null,

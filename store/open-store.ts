@@ -26,6 +26,7 @@ import type { AuditLog } from '../ports/audit-log.ts';
 import type { EventSearch } from '../ports/event-search.ts';
 import type { EventWakes } from '../ports/event-wakes.ts';
 import type { IdempotencyKeys } from '../ports/idempotency-keys.ts';
+import type { RateMeter } from '../ports/rate-meter.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
 import type { StartTaskStore } from '../ports/start-tasks.ts';
 import type { UserDocuments } from '../ports/user-documents.ts';
@@ -33,6 +34,7 @@ import type { Overview } from '../ports/overview.ts';
 import type { Troubles } from '../ports/troubles.ts';
 import type { WarmPool } from '../ports/warm-pool.ts';
 import { activityStore } from './records/activity-store.ts';
+import { rateMeter } from './access/rate-meter.ts';
 import { apiKeyStore } from './access/api-key-store.ts';
 import { auditLog } from './access/audit-log.ts';
 import { documentStore } from './records/document-store.ts';
@@ -116,6 +118,8 @@ export interface Store {
   readonly audit: AuditLog;
   readonly eventSearch: EventSearch;
   readonly eventWakes: EventWakes;
+  /** Null on SQLite, on which one service serves. */
+  readonly rateMeter: RateMeter | null;
   readonly accounts: SpendAccounts;
   readonly proxyKeys: ProxyKeyStore;
   readonly troubles: Troubles;
@@ -223,6 +227,7 @@ function parts(connection: StoreConnection, { news, wakes, close }: Surroundings
     audit: auditLog(connection),
     eventSearch: eventSearch(connection),
     eventWakes: wakes,
+    rateMeter: connection.dialect === 'postgres' ? rateMeter(connection) : null,
     accounts: spendAccounts(connection),
     proxyKeys: proxyKeyStore(connection),
     troubles: troubleStore(connection),

@@ -14,6 +14,7 @@ import type { IdempotencyKeys } from '../../ports/idempotency-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Overview } from '../../ports/overview.ts';
 import type { ProxyKeyStore } from '../../ports/proxy-keys.ts';
+import type { RateMeter } from '../../ports/rate-meter.ts';
 import type { RecordSearch } from '../../ports/record-search.ts';
 import type { RunLog } from '../../ports/record-store.ts';
 import type { SpendAccounts } from '../../ports/spend-accounts.ts';
@@ -33,6 +34,8 @@ export interface ApplicationStores {
   readonly audit: AuditLog;
   readonly eventSearch: EventSearch;
   readonly eventWakes: EventWakes;
+  /** Null where no other service counts requests. */
+  readonly rateMeter: RateMeter | null;
   readonly runLog: RunLog;
   readonly troubles: Pick<Troubles, 'open'>;
   readonly overview: Overview;

@@ -135,7 +135,7 @@ interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
 }
 
 function createApplication(
-  { store, world, requests, followed, configurationOwner, env }: ServedParts,
+  { store, world, requests, isAlone, followed, configurationOwner, env }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes } = store;
@@ -144,6 +144,7 @@ function createApplication(
     apiKeys: cachedKeys(store.apiKeys, world.clock),
     ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes, world, requests },
     ...{ overview, proxyKeys, accounts },
+    rateMeter: isAlone ? null : store.rateMeter,
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: openConfigurationDesk({ followed, owner: configurationOwner }),

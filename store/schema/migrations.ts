@@ -4,7 +4,7 @@
  * first; what comes later alters them in an entry of its own.
  */
 import { PostgresAdapter, sql, type AlterTableBuilder, type Kysely, type Migration } from 'kysely';
-import { ACCESS_TABLES } from './access-tables.ts';
+import { ACCESS_TABLES, RATE_TABLES } from './access-tables.ts';
 import { createTables } from './create-tables.ts';
 import { ENGINE_TABLES } from './engine-tables.ts';
 import { PLACEMENT_TABLES } from './placement-tables.ts';
@@ -22,11 +22,11 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
   '0003-overview': { up: findFailures },
   '0004-names': { up: usePresentNames },
-  '0005-start-leases': { up: leaseStarts },
+  '0005-several-services': { up: shareServices },
 };
 
-/** What was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
-async function leaseStarts(db: Kysely<unknown>): Promise<void> {
+/** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
+async function shareServices(db: Kysely<unknown>): Promise<void> {
   const table = (): AlterTableBuilder => db.schema.alterTable('start_task');
   await table()
     .addColumn('stage', 'text', (column) => column.notNull().defaultTo('accepted'))
@@ -34,6 +34,9 @@ async function leaseStarts(db: Kysely<unknown>): Promise<void> {
   await table()
     .addColumn('leased_until', 'bigint', (column) => column.notNull().defaultTo(0))
     .execute();
+  await createTables(db, RATE_TABLES, isPostgres(db));
+  // It is written often, and a crash may forget it.
+  if (isPostgres(db)) await sql`alter table rate_bucket set unlogged`.execute(db);
 }
 
 /** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */

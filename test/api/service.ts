@@ -22,6 +22,7 @@ import type { World } from '../../activities/world.ts';
 import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { RateMeter } from '../../ports/rate-meter.ts';
 import type { KeyScope } from '../../ports/api-keys.ts';
 import { createJobCompiler } from '../../host/serve/job-compiler.ts';
 import { SHA256 } from '../../host/job/job-file.ts';
@@ -64,6 +65,8 @@ export interface ServiceOptions {
   readonly deployment?: Partial<Deployment>;
   readonly dialect?: DialectName;
   readonly rateLimits?: RateLimits;
+  /** Stands for what several services share. */
+  readonly rateMeter?: RateMeter;
   readonly corsOrigins?: readonly string[];
   /** Stands between the API and the engine. */
   readonly requests?: (engine: Notifier) => Notifier;
@@ -153,6 +156,7 @@ function applicationOf({
   const application: Application = {
     ...{ search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, eventWakes, world },
     ...{ overview, proxyKeys, accounts },
+    rateMeter: options.rateMeter ?? around.store.rateMeter,
     runLog: around.store.lifecycle,
     troubles: around.store.troubles,
     configuration: options.configuration ?? null,
