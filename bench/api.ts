@@ -62,17 +62,18 @@ async function serve(store: Store): Promise<ApplicationServer> {
     clock: systemClock,
     keys: createKeyMinter(sealKey(new Uint8Array(32))),
   } as unknown as World;
-  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch } = store;
+  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, eventWakes } = store;
   const { overview, proxyKeys, accounts } = store;
   const never = (): Promise<never> => Promise.reject(new Error('nothing is changed here'));
   const application = {
-    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world },
+    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes, world },
     ...{ overview, proxyKeys, accounts },
     apiKeys: cachedKeys(apiKeys, systemClock),
     requests: { deliver: never },
     relay: { connect: never },
     dialect: dialectOf('spec'),
     models: [],
+    rateMeter: null,
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: null,

@@ -60,6 +60,18 @@ export const CAPACITY_POLL_MS = 15 * MINUTE_MS;
 export const LINE_AGE_MAX_MS = 3 * CAPACITY_POLL_MS;
 /** A start that has no place by then ends in ERROR: two sessions at their longest may hold every slot. */
 export const PLACEMENT_TIMEOUT_MS = 24 * HOUR_MS;
+/**
+ * A start that one service has accepted is another's to bring on after so long: it is sealed in milliseconds, and an
+ * engine says within half of it whether it has it. Clocks of several hosts may differ by a part of it.
+ */
+export const START_LEASE_MS = MINUTE_MS;
+/** Services look for such starts this often. */
+export const STARTS_POLL_MS = 10_000;
+/** So many are brought on at a time: where no worker is, each waits for half a minute. */
+export const STARTS_AT_ONCE = 20;
+/** A server or a worker that is away is back in seconds or in minutes, and nobody waits. */
+export const START_AGAIN_MS = 2_000;
+export const START_AGAIN_MS_MAX = 30_000;
 /** Starts over the API that wait for a slot (D29); more are refused. */
 export const WAITING_STARTS_MAX = 1_000;
 /** Times a conversation asks for one resume again after a notice that it did not happen. */

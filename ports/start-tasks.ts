@@ -24,6 +24,29 @@ export interface StartTask {
   readonly spec: ConversationSpec;
 }
 
+/**
+ * How far a start has come that its machine may not have yet. `accepted`: its secrets may be missing. `sealed`: it holds
+ * all that its machine needs, and is delivered whatever becomes of the process that took it. `abandoned`: it is being
+ * taken back, and nobody was told of it.
+ */
+export type StartStage = 'accepted' | 'sealed' | 'abandoned';
+
+/** A start that is this process's to bring on, until its lease ends. */
+export interface LeasedStart {
+  readonly task: StartTask;
+  readonly stage: StartStage;
+}
+
+/** Which starts are asked for. */
+export interface StartLease {
+  /** Those whose lease has ended by then; null takes all, for whoever is alone on the store. */
+  readonly now: number | null;
+  /** Nobody else takes them before. */
+  readonly until: number;
+  /** Null for no bound. */
+  readonly limit: number | null;
+}
+
 /** How a start is let in where slots are few. */
 export type StartAdmission =
   /** With its place, or not at all: what placement refuses for another reason is told by the task (D16). */
@@ -50,15 +73,28 @@ export interface StartTaskFilter {
 
 /** Where accepted starts are kept. */
 export interface StartTaskStore {
-  /** Keeps the task and takes the place that the admission asks for, in one transaction (D29). */
-  accept(task: StartTask, admission: StartAdmission): Promise<AcceptOutcome>;
+  /**
+   * Keeps the task and takes the place that the admission asks for, in one transaction (D29). Until `leasedUntil` it is
+   * this process's to seal and to deliver.
+   */
+  accept(task: StartTask, admission: StartAdmission, leasedUntil: number): Promise<AcceptOutcome>;
   /** The task that holds this idempotency key, before anything is done for a repeat. */
   byIdempotencyKey(userId: UserId, key: string): Promise<StartTask | null>;
+  /** Null when there is no such task. A delivered one is `sealed`. */
+  stageOf(taskId: string): Promise<StartStage | null>;
+  /** All that the machine needs is stored. False when it is abandoned or gone: then it must not be delivered. */
+  markSealed(taskId: string): Promise<boolean>;
+  /** From now on nobody seals it. False when it was sealed, or is gone: then it must not be forgotten. */
+  abandon(taskId: string): Promise<boolean>;
   /** The machine has the request: nothing is delivered again. */
   markDelivered(taskId: string): Promise<void>;
-  /** A start that was not accepted after all. */
+  /** From `until` on any process may take it. */
+  returnLease(taskId: string, until: number): Promise<void>;
+  /** Starts that were not delivered, oldest first: each goes to one of several processes that ask. */
+  takeUndelivered(lease: StartLease): Promise<readonly LeasedStart[]>;
+  /** A start that was not accepted after all, and has left its place; its ids are free for a repeat. */
   remove(taskId: string): Promise<void>;
-  /** Accepted, and the process died before the machine had it. */
+  /** Those that their machines may not have yet, whoever holds them. */
   undelivered(): Promise<readonly StartTask[]>;
   /** Null where there is no such task, or it is somebody else's. */
   byIds(userId: UserId, ids: readonly string[]): Promise<readonly (StartTask | null)[]>;

@@ -24,7 +24,9 @@ import type { SpendLog } from '../ports/spend-log.ts';
 import type { ApiKeyStore } from '../ports/api-keys.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { EventSearch } from '../ports/event-search.ts';
+import type { EventWakes } from '../ports/event-wakes.ts';
 import type { IdempotencyKeys } from '../ports/idempotency-keys.ts';
+import type { RateMeter } from '../ports/rate-meter.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
 import type { StartTaskStore } from '../ports/start-tasks.ts';
 import type { UserDocuments } from '../ports/user-documents.ts';
@@ -32,6 +34,7 @@ import type { Overview } from '../ports/overview.ts';
 import type { Troubles } from '../ports/troubles.ts';
 import type { WarmPool } from '../ports/warm-pool.ts';
 import { activityStore } from './records/activity-store.ts';
+import { rateMeter } from './access/rate-meter.ts';
 import { apiKeyStore } from './access/api-key-store.ts';
 import { auditLog } from './access/audit-log.ts';
 import { documentStore } from './records/document-store.ts';
@@ -43,6 +46,8 @@ import { fail, storeConnection, type StoreConnection } from './sql/connection.ts
 import { raiseFence, type EngineFence, type FenceOptions } from './engine/engine-fence.ts';
 import { engineStore } from './engine/engine-store.ts';
 import { eventLog } from './records/event-log.ts';
+import { eventNews, NO_NEWS, type EventNews } from './records/event-news.ts';
+import { notifiedWakes, polledWakes, type ClosableWakes } from './records/event-wakes.ts';
 import { idempotencyKeyStore } from './access/idempotency-key-store.ts';
 import { installation, type Installation } from './engine/installation.ts';
 import { journalUpkeep } from './engine/journal-upkeep.ts';
@@ -52,6 +57,7 @@ import { migrate, requireCurrent } from './schema/migrate.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
 import { placementStore } from './placement/placement-store.ts';
 import { planStore } from './engine/plan-store.ts';
+import type { NotificationChannel } from './sql/notification-channel.ts';
 import { openPostgres, requireUsableServer, type StorePool } from './sql/postgres.ts';
 import { proxyKeyStore } from './spend/proxy-key-store.ts';
 import { recordStore } from './records/record-store.ts';
@@ -86,6 +92,8 @@ interface PostgresStoreOptions {
   readonly migrationPool?: StorePool;
   /** Made when it is missing. */
   readonly schema?: string | null;
+  /** Wakes who follows transcripts; without one they look by themselves. It is closed with the store. */
+  readonly channel?: NotificationChannel | undefined;
 }
 
 export interface Store {
@@ -109,6 +117,9 @@ export interface Store {
   readonly documents: UserDocuments;
   readonly audit: AuditLog;
   readonly eventSearch: EventSearch;
+  readonly eventWakes: EventWakes;
+  /** Null on SQLite, on which one service serves. */
+  readonly rateMeter: RateMeter | null;
   readonly accounts: SpendAccounts;
   readonly proxyKeys: ProxyKeyStore;
   readonly troubles: Troubles;
@@ -149,7 +160,13 @@ async function openPostgresStore(pool: StorePool, options: PostgresStoreOptions)
   } finally {
     if (migrated !== db) await migrated.destroy();
   }
-  return parts(storeConnection(db, { dialect: 'postgres', groupWrites: false, fence }), () => db.destroy());
+  const connection = storeConnection(db, { dialect: 'postgres', groupWrites: false, fence });
+  const { channel } = options;
+  return parts(connection, {
+    news: readOnly ? NO_NEWS : eventNews(connection),
+    wakes: channel === undefined ? polledWakes() : notifiedWakes(connection, channel),
+    close: () => db.destroy(),
+  });
 }
 
 async function openSqliteStore(path: string, options: SqliteStoreOptions): Promise<Store> {
@@ -166,7 +183,11 @@ async function openSqliteStore(path: string, options: SqliteStoreOptions): Promi
     await handle.db.destroy();
     return fail(`open the store "${path}"`, error);
   }
-  return parts(storeConnection(handle.db, { dialect: 'sqlite', groupWrites, fence }), () => handle.close());
+  return parts(storeConnection(handle.db, { dialect: 'sqlite', groupWrites, fence }), {
+    news: NO_NEWS,
+    wakes: polledWakes(),
+    close: () => handle.close(),
+  });
 }
 
 function openFile(path: string, options: SqliteOptions): SqliteHandle {
@@ -177,16 +198,22 @@ function openFile(path: string, options: SqliteOptions): SqliteHandle {
   }
 }
 
-function parts(connection: StoreConnection, close: () => Promise<void>): Store {
+interface Surroundings {
+  readonly news: EventNews;
+  readonly wakes: ClosableWakes;
+  close(): Promise<void>;
+}
+
+function parts(connection: StoreConnection, { news, wakes, close }: Surroundings): Store {
   return {
     installation: installation(connection),
     engine: engineStore(connection),
     journal: journalUpkeep(connection),
     placement: placementStore(connection),
     warmPool: warmPoolStore(connection),
-    records: recordStore(connection),
+    records: recordStore(connection, news),
     plans: planStore(connection),
-    events: eventLog(connection),
+    events: eventLog(connection, news),
     lifecycle: lifecycleLog(connection),
     activity: activityStore(connection),
     workspaces: workspaceStore(connection),
@@ -199,11 +226,16 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     documents: documentStore(connection),
     audit: auditLog(connection),
     eventSearch: eventSearch(connection),
+    eventWakes: wakes,
+    rateMeter: connection.dialect === 'postgres' ? rateMeter(connection) : null,
     accounts: spendAccounts(connection),
     proxyKeys: proxyKeyStore(connection),
     troubles: troubleStore(connection),
     overview: overview(connection),
     vault: (sealKey, options) => secretVault(connection, sealKey, options),
-    close,
+    async close() {
+      await Promise.all([wakes.close(), news.close()]);
+      await close();
+    },
   };
 }

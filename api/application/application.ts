@@ -9,10 +9,12 @@ import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { ApiKeyStore, KeyScope } from '../../ports/api-keys.ts';
 import type { AuditLog } from '../../ports/audit-log.ts';
 import type { EventSearch } from '../../ports/event-search.ts';
+import type { EventWakes } from '../../ports/event-wakes.ts';
 import type { IdempotencyKeys } from '../../ports/idempotency-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Overview } from '../../ports/overview.ts';
 import type { ProxyKeyStore } from '../../ports/proxy-keys.ts';
+import type { RateMeter } from '../../ports/rate-meter.ts';
 import type { RecordSearch } from '../../ports/record-search.ts';
 import type { RunLog } from '../../ports/record-store.ts';
 import type { SpendAccounts } from '../../ports/spend-accounts.ts';
@@ -31,6 +33,9 @@ export interface ApplicationStores {
   readonly documents: UserDocuments;
   readonly audit: AuditLog;
   readonly eventSearch: EventSearch;
+  readonly eventWakes: EventWakes;
+  /** Null where no other service counts requests. */
+  readonly rateMeter: RateMeter | null;
   readonly runLog: RunLog;
   readonly troubles: Pick<Troubles, 'open'>;
   readonly overview: Overview;

@@ -3,7 +3,7 @@
  * Owns the answers; who gets the last slot of several is decided where slots are taken.
  */
 import { withWarm } from '../../activities/warm-sandbox.ts';
-import { WAITING_STARTS_MAX } from '../../core/limits.ts';
+import { START_LEASE_MS, WAITING_STARTS_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { AcceptOutcome, StartTask } from '../../ports/start-tasks.ts';
@@ -51,8 +51,10 @@ async function admitted(
   const { world, startTasks, search } = application;
   const { deployment, keys, clock } = world;
   const { conversationId, userId, strategy, sandboxId: explicit } = task.spec;
+  const leasedUntil = task.createdAt + START_LEASE_MS;
   if (deployment.onFull !== 'refuse') {
-    const outcome = await startTasks.accept(task, { kind: 'queued', waitingMax: WAITING_STARTS_MAX });
+    const admission = { kind: 'queued', waitingMax: WAITING_STARTS_MAX } as const;
+    const outcome = await startTasks.accept(task, admission, leasedUntil);
     if (outcome.kind === 'warm_lost') throw new Error('Cannot start: a start that waits asked for a place');
     return outcome;
   }
@@ -65,7 +67,7 @@ async function admitted(
     now: clock.now(),
   };
   return withWarm(explicit === null ? world : null, (warm) =>
-    startTasks.accept(task, { kind: 'placed', place: { ...place, ...warm } }),
+    startTasks.accept(task, { kind: 'placed', place: { ...place, ...warm } }, leasedUntil),
   );
 }
 

@@ -8,8 +8,9 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Application, Principal, SandboxCaller } from './application.ts';
 import { callerByKey, callerBySession } from './authentication.ts';
 import { RefusalNotes } from '../refusal-notes.ts';
-import { Buckets, type RateLimits } from './rate-limit.ts';
+import type { RateLimits } from './rate-limit.ts';
 import type { Access } from './route.ts';
+import { SharedBuckets } from './shared-buckets.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,15 +31,16 @@ export interface GateOptions {
 export class Gate {
   private readonly application: Application;
   private readonly owner: Principal | null;
-  private readonly perKey: Buckets;
-  private readonly refusals: Buckets;
+  private readonly perKey: SharedBuckets;
+  private readonly refusals: SharedBuckets;
   private readonly notes: RefusalNotes;
 
   constructor(application: Application, { limits, owner }: GateOptions) {
     this.application = application;
     this.owner = owner;
-    this.perKey = new Buckets(limits.perKey, application.world.clock);
-    this.refusals = new Buckets(limits.refusals, application.world.clock);
+    const shared = { clock: application.world.clock, meter: application.rateMeter };
+    this.perKey = new SharedBuckets(limits.perKey, shared);
+    this.refusals = new SharedBuckets(limits.refusals, shared);
     this.notes = new RefusalNotes(application.audit, application.world.clock);
   }
 
@@ -57,7 +59,7 @@ export class Gate {
   private async admitted(access: Access, request: FastifyRequest): Promise<Principal | SandboxCaller> {
     const caller = await this.identify(access, request);
     const name = caller.kind === 'key' ? `key/${caller.keyId}` : `sandbox/${caller.sandboxId}`;
-    this.perKey.take(name);
+    await this.perKey.take(name);
     if (access === 'admin' && (caller.kind !== 'key' || caller.scope !== 'admin'))
       throw new ParleyError('forbidden', 'Cannot do this: it takes a key of the scope "admin"');
     return caller;
@@ -73,7 +75,8 @@ export class Gate {
       const { sandbox_id: id = '' } = request.params as { readonly sandbox_id?: string };
       return await callerBySession(this.application, request, id);
     } catch (error) {
-      if (error instanceof ParleyError && error.code === 'unauthorized') this.refusals.take(request.ip);
+      if (error instanceof ParleyError && error.code === 'unauthorized')
+        await this.refusals.take(`address/${request.ip}`);
       throw error;
     }
   }

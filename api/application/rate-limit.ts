@@ -4,13 +4,7 @@
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-
-export interface RateLimit {
-  /** Requests at once. */
-  readonly burst: number;
-  /** Requests a second in the long run. */
-  readonly perSecond: number;
-}
+import type { RateLimit } from '../../ports/rate-meter.ts';
 
 export interface RateLimits {
   /** For one API key. */
@@ -48,6 +42,12 @@ export class Buckets {
     const bucket = this.filled(caller);
     if (bucket.tokens < 1) throw this.refusal(bucket);
     bucket.tokens -= 1;
+  }
+
+  /** There is no more than that: others have taken of it. */
+  cap(caller: string, tokens: number): void {
+    const bucket = this.filled(caller);
+    bucket.tokens = Math.min(bucket.tokens, tokens);
   }
 
   private filled(caller: string): Bucket {

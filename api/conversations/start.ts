@@ -1,8 +1,9 @@
 /**
  * Starting a conversation: from the request to a machine that has it (D18).
- * Owns the order: accept, seal, deliver. A process that dies in between has answered nobody, and `takeUpStarts` ends it.
+ * Owns the order: accept, seal, deliver. Whoever is told of a start is told of one that is sealed: from then on it is
+ * delivered, whatever becomes of this process (start-delivery.ts).
  */
-import { putLaunchFacts, storedLaunchFacts, launchScope } from '../../activities/launch-facts.ts';
+import { putLaunchFacts } from '../../activities/launch-facts.ts';
 import { openSecrets, secretScope } from '../../activities/redaction.ts';
 import { requireNotIn, requirePermitted } from '../../activities/secret-rules.ts';
 import { firstTitle } from '../../core/conversation/first-title.ts';
@@ -24,14 +25,11 @@ import { invalid } from '../application/validation.ts';
 import { activeProfile } from '../settings/profile-record.ts';
 import { userSecrets } from '../settings/stored-secrets.ts';
 import { settingsOf, type UserSettings } from '../settings/settings-record.ts';
+import { deliverStart, removeSealed, takeBack } from './start-delivery.ts';
 import { hasText, launchPlugins, textOf, withoutSecrets, type StartRequest } from './start-request.ts';
 
 /** An entry of the proxy that takes every name (D24). */
 const WILDCARD = '*';
-/** A server or a worker that is away is back in seconds or in minutes, and nobody waits. */
-const HAND_AGAIN_MS = 2_000;
-/** A start is sealed in milliseconds, or its service has ended; a busy store needs seconds. */
-const SEALED_MS_MAX = 60_000;
 
 export interface StartOrder {
   readonly userId: UserId;
@@ -45,21 +43,59 @@ export interface StartOrder {
  */
 export async function startConversation(application: Application, order: StartOrder): Promise<StartTask> {
   const known = await knownTask(application, order);
-  if (known !== null) return sameRequest(application, known, order);
+  if (known !== null) return await repeated(application, known, order);
   const { request, userId } = order;
   const secrets = await secretsOf(application, order);
   const settings = await settingsOf(application, userId);
   const task = await taskOf(application, order, settings);
   const kept = await acceptStart(application, task);
-  if (kept.taskId !== task.taskId) return sameRequest(application, kept, order);
+  if (kept.taskId !== task.taskId) return await repeated(application, kept, order);
+  await sealAndDeliver(application, { task, request, secrets, settings });
+  return task;
+}
+
+/** The same start: where the one before it was cut off ahead of its answer, this one has the secrets and goes on. */
+async function repeated(application: Application, task: StartTask, order: StartOrder): Promise<StartTask> {
+  sameRequest(application, task, order);
+  switch (await application.startTasks.stageOf(task.taskId)) {
+    case 'sealed':
+      return task;
+    case 'accepted': {
+      const secrets = await secretsOf(application, order);
+      const settings = await settingsOf(application, order.userId);
+      await sealAndDeliver(application, { task, request: order.request, secrets, settings });
+      return task;
+    }
+    case 'abandoned':
+    case null:
+      throw takenBack();
+  }
+}
+
+/** @throws why it could not be sealed, or why the engine does not take it: then it is forgotten, and nothing has begun */
+async function sealAndDeliver(application: Application, sealing: Sealing): Promise<void> {
+  const { task } = sealing;
   try {
-    await seal(application, { task, request, secrets, settings });
-    await handOrKeep(application, task);
+    await seal(application, sealing);
+    if (!(await application.startTasks.markSealed(task.taskId))) throw takenBack();
   } catch (error) {
-    await forget(application, task);
+    await takeBack(application, task);
+    if (!(await hasTask(application, task))) await removeSealed(application, task);
     throw error;
   }
-  return task;
+  await deliverStart(application, task);
+}
+
+/** Another service may have taken it back while this one was sealing; a new start of the same id keeps its own. */
+async function hasTask({ startTasks }: Application, { userId, conversationId }: StartTask): Promise<boolean> {
+  return (await startTasks.count(userId, { conversationId })) > 0;
+}
+
+function takenBack(): ParleyError {
+  return new ParleyError(
+    'store_conflict',
+    'Cannot start: an earlier try of the same start is being taken back; ask again',
+  );
 }
 
 /** A request that was answered before, by the caller's key or by the id it chose (D18). */
@@ -75,8 +111,8 @@ async function knownTask(
   return (await startTasks.search(userId, { conversationId }, page))[0] ?? null;
 }
 
-function sameRequest(application: Application, task: StartTask, { request }: StartOrder): StartTask {
-  if (task.fingerprint === markOf(application, request)) return task;
+function sameRequest(application: Application, task: StartTask, { request }: StartOrder): void {
+  if (task.fingerprint === markOf(application, request)) return;
   throw new ParleyError(
     'idempotency_conflict',
     'Cannot start: the idempotency key or conversation id was used for another request',
@@ -182,21 +218,15 @@ function observabilityOf(request: StartRequest): Pick<ConversationSpec, 'observa
   throw invalid(['body', problem?.field ?? 'observability_metadata'], `The value ${problem?.message}`);
 }
 
+interface Sealing {
+  readonly task: StartTask;
+  readonly request: StartRequest;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly settings: UserSettings;
+}
+
 /** The facts come last: where they are, everything is. */
-async function seal(
-  application: Application,
-  {
-    task,
-    request,
-    secrets,
-    settings,
-  }: {
-    readonly task: StartTask;
-    readonly request: StartRequest;
-    readonly secrets: Readonly<Record<string, string>>;
-    readonly settings: UserSettings;
-  },
-): Promise<void> {
+async function seal(application: Application, { task, request, secrets, settings }: Sealing): Promise<void> {
   const { vault } = application.world;
   const { conversationId, userId } = task;
   for (const [name, value] of Object.entries(secrets))
@@ -207,75 +237,6 @@ async function seal(
     gitAuthor: settings.gitAuthor,
     plugins: launchPlugins(request),
   });
-}
-
-async function hand({ requests, startTasks }: Application, task: StartTask): Promise<void> {
-  await requests.deliver({
-    to: { machine: 'conversation', id: task.conversationId },
-    event: { type: 'started', spec: task.spec, watcher: null },
-  });
-  await startTasks.markDelivered(task.taskId);
-}
-
-/** An engine that gave no answer may have taken it: task and secrets are kept, and it is handed again until it was. */
-async function handOrKeep(application: Application, task: StartTask): Promise<void> {
-  try {
-    await hand(application, task);
-  } catch (error) {
-    if (!isUnanswered(error)) throw error;
-    handLater(application, task);
-  }
-}
-
-/** A conversation that has begun takes the repeat for what it is. Whatever else fails is taken up after a restart. */
-function handLater(application: Application, task: StartTask): void {
-  const { clock } = application.world;
-  clock.setTimer(clock.now() + HAND_AGAIN_MS, () => {
-    hand(application, task).catch((error: unknown) => {
-      if (isUnanswered(error)) handLater(application, task);
-    });
-  });
-}
-
-function isUnanswered(error: unknown): boolean {
-  return error instanceof ParleyError && error.code === 'engine_unreachable';
-}
-
-/** The place goes first: a task that is there is looked at again. */
-async function forget({ startTasks, world, requests }: Application, task: StartTask): Promise<void> {
-  const { conversationId, taskId } = task;
-  const left = await world.placement.detach(conversationId);
-  await startTasks.remove(taskId);
-  await world.vault.removeScope(secretScope(conversationId));
-  await world.vault.removeScope(launchScope(conversationId));
-  if (left.sandboxId === null || !left.sandboxToRemove) return;
-  const event = { type: 'deleteRequested', requestId: `start/${taskId}` } as const;
-  await requests.deliver({ to: { machine: 'sandbox', id: left.sandboxId }, event });
-}
-
-/**
- * After a restart: what was sealed is delivered, again if need be; what was not had no answer, and is forgotten.
- * `isAlone` false: another service may be about to seal a start that is young, and has its time for it.
- */
-export async function takeUpStarts(
-  application: Application,
-  { isAlone }: { readonly isAlone: boolean } = { isAlone: true },
-): Promise<void> {
-  const { clock } = application.world;
-  const before = isAlone ? Infinity : clock.now() - SEALED_MS_MAX;
-  for (const task of await application.startTasks.undelivered()) {
-    if (task.createdAt < before) await takeUp(application, task);
-    // What fails then is taken up after the next restart.
-    else
-      clock.setTimer(task.createdAt + SEALED_MS_MAX, () => {
-        takeUp(application, task).catch(() => undefined);
-      });
-  }
-}
-
-async function takeUp(application: Application, task: StartTask): Promise<void> {
-  const facts = await storedLaunchFacts(application.world.vault, task.conversationId);
-  await (facts === null ? forget(application, task) : handOrKeep(application, task));
 }
 
 /** Values that must be in no text of this conversation. */

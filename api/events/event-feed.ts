@@ -2,15 +2,13 @@
  * A conversation's events as they come, behind a sequence number (spec "Events").
  * Owns the following: every event once and in order, from the log itself, so that a client that was away misses nothing.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { ConversationId, UserId } from '../../core/ids.ts';
+import type { EventFollower } from '../../ports/event-wakes.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import type { Application } from '../application/application.ts';
 
-/** The log is looked at this often: an event is told at most this late. */
-const POLL_MS = 200;
 const PAGE_EVENTS = 100;
-/** Feeds of one user at once: each looks at the log all the time. */
+/** Feeds of one user at once, in this process: each keeps a connection, and where nothing wakes it a query. */
 const FEEDS_MAX = 50;
 
 const open = new Map<UserId, number>();
@@ -40,7 +38,19 @@ export interface FeedOptions {
 
 /** Resolves when the conversation is deleted, or the signal fires. */
 export async function follow(application: Application, options: FeedOptions): Promise<'deleted' | 'left'> {
-  const { world, eventSearch } = application;
+  const follower = application.eventWakes.follow(options.conversationId);
+  try {
+    return await followBy(application, follower, options);
+  } finally {
+    follower.close();
+  }
+}
+
+async function followBy(
+  { world, eventSearch }: Application,
+  follower: EventFollower,
+  options: FeedOptions,
+): Promise<'deleted' | 'left'> {
   const { conversationId, signal } = options;
   for (let after = options.afterSequence; !signal.aborted;) {
     const page = { afterSequence: after, limit: PAGE_EVENTS, descending: false };
@@ -52,7 +62,7 @@ export async function follow(application: Application, options: FeedOptions): Pr
     after = events.at(-1)?.sequence ?? after;
     if (events.length === PAGE_EVENTS) continue;
     if (events.length === 0 && (await world.records.conversation(conversationId)) === null) return 'deleted';
-    await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+    await follower.wait(after, signal);
   }
   return 'left';
 }

@@ -124,11 +124,14 @@ async function openStore(options: StoreOptions): Promise<Store> {
 /** The driver is loaded only here: it is of no use to a deployment on SQLite. */
 async function openOnServer(server: PostgresServer, use: PoolUse, fence?: FenceOptions): Promise<Store> {
   const { createPostgresPool } = await import('../../store/sql/postgres-pool.ts');
+  const { notificationChannel } = await import('../../store/sql/notification-channel.ts');
+  const { EVENT_CHANNEL } = await import('../../store/records/event-news.ts');
   const pool = createPostgresPool(server, use);
   if (use.readOnly) return await openStore({ kind: 'postgres', pool, readOnly: true });
   const unbounded = { ...server, statementTimeoutMs: 0, poolMax: 1 };
   const migrationPool = createPostgresPool(unbounded, { readOnly: false, name: `${BESIDE} migration` });
-  return await openStore({ kind: 'postgres', pool, migrationPool, schema: server.schema, fence });
+  const channel = notificationChannel(server, EVENT_CHANNEL);
+  return await openStore({ kind: 'postgres', pool, migrationPool, schema: server.schema, fence, channel });
 }
 
 /** The database of an engine is not the data directory: nobody else can be asked for it. */

@@ -73,6 +73,7 @@ export async function openClientHost(
   const followed = openFollowedFile({ config, env, options, closers, places: null, proxy: NO_PROXY });
   const served = await openServed(options, {
     ...{ followed, store, world, requests, closers, env },
+    isAlone: false,
     socketPath: places.ownApiSocket,
     configurationOwner: configurationOwner(() => readConfigurationNote(places)),
   });

@@ -15,7 +15,7 @@ import { extendApplication } from '../../api/application/extend.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import { registerConsole } from '../../api/console/console-files.ts';
-import { takeUpStarts } from '../../api/conversations/start.ts';
+import { takeUpStarts } from '../../api/conversations/start-delivery.ts';
 import { cachedKeys } from '../../api/keys/cached-keys.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
 import { hashOfKey } from '../../api/application/authentication.ts';
@@ -51,6 +51,8 @@ export interface ServedParts {
   readonly store: Store;
   readonly world: World;
   readonly requests: Notifier;
+  /** True when no other process can serve from this store. */
+  readonly isAlone: boolean;
   readonly closers: Closers;
   readonly env: Environment;
 }
@@ -133,15 +135,16 @@ interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
 }
 
 function createApplication(
-  { store, world, requests, followed, configurationOwner, env }: ServedParts,
+  { store, world, requests, isAlone, followed, configurationOwner, env }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
-  const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
+  const { search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes } = store;
   const { overview, proxyKeys, accounts } = store;
   return {
     apiKeys: cachedKeys(store.apiKeys, world.clock),
-    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, world, requests },
+    ...{ search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes, world, requests },
     ...{ overview, proxyKeys, accounts },
+    rateMeter: isAlone ? null : store.rateMeter,
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: openConfigurationDesk({ followed, owner: configurationOwner }),
@@ -170,10 +173,10 @@ function createApplication(
 /** What a process that has ended left half done. */
 async function takeUp(
   application: Application,
-  { configurationOwner }: Pick<ServedParts, 'configurationOwner'>,
+  { isAlone, closers }: Pick<ServedParts, 'isAlone' | 'closers'>,
 ): Promise<void> {
-  // Services that leave the work to workers may be several on one store.
-  await takeUpStarts(application, { isAlone: configurationOwner === null });
+  const starts = await takeUpStarts(application, { isAlone });
+  closers.add(() => starts.stop());
   await takeUpSandboxes(application);
 }
 

@@ -11,6 +11,7 @@ import { columnText, safeInteger, safeIntegerOrNull } from '../sql/column-value.
 import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery, prepareRows } from '../sql/prepared-query.ts';
 import type { EventTable, Tables } from '../schema/tables.ts';
+import type { EventNews } from './event-news.ts';
 import { isDeleted } from '../engine/tombstone.ts';
 
 /** Events of one page at most: a page is held in memory whole. */
@@ -19,9 +20,13 @@ const PAGE_MAX = 1_000;
 type IncomingEvents = Parameters<EventLog['append']>[1];
 type EventPage = Parameters<EventLog['events']>[1];
 
-export function eventLog(connection: StoreConnection): EventLog {
+export function eventLog(connection: StoreConnection, news: EventNews): EventLog {
   return {
-    append: (id, events, receivedAt) => append(connection, { id, events, receivedAt }),
+    async append(id, events, receivedAt) {
+      const { fresh, lastSequence } = await append(connection, { id, events, receivedAt });
+      if (fresh > 0) news.grown(id, lastSequence);
+      return fresh;
+    },
     events: (id, page) => events(connection, id, page),
     count: async (id) => (await head(connection, id)).lastSequence,
     lastReceivedAt: async (id) => (await head(connection, id)).lastReceivedAt,
@@ -34,14 +39,21 @@ interface Arrival {
   readonly receivedAt: number;
 }
 
-function append(connection: StoreConnection, arrival: Arrival): Promise<number> {
+interface Appended {
+  readonly fresh: number;
+  readonly lastSequence: number;
+}
+
+const NOTHING: Appended = { fresh: 0, lastSequence: 0 };
+
+function append(connection: StoreConnection, arrival: Arrival): Promise<Appended> {
   const { id, events } = arrival;
-  if (events.length === 0) return Promise.resolve(0);
+  if (events.length === 0) return Promise.resolve(NOTHING);
   return connection.write(`store events of the conversation "${id}"`, async (transaction) => {
-    if (await isDeleted(connection, transaction, id)) return 0;
+    if (await isDeleted(connection, transaction, id)) return NOTHING;
     const head = await lockHead(transaction, id);
     const fresh = await unknownEvents(transaction, id, events);
-    if (fresh.length === 0) return 0;
+    if (fresh.length === 0) return NOTHING;
     const bodies = fresh.map((event) => JSON.stringify(event));
     const bytes = bodies.reduce((sum, body) => sum + Buffer.byteLength(body), head.bytes);
     if (bytes > TRANSCRIPT_BYTES_MAX || head.lastSequence + fresh.length > TRANSCRIPT_EVENTS_MAX) {
@@ -49,7 +61,7 @@ function append(connection: StoreConnection, arrival: Arrival): Promise<number> 
       throw new ParleyError('transcript_full', message);
     }
     await insertEvents(transaction, { ...arrival, events: fresh, bodies }, { ...head, bytes });
-    return fresh.length;
+    return { fresh: fresh.length, lastSequence: head.lastSequence + fresh.length };
   });
 }
 

@@ -14,10 +14,11 @@ import type {
 import type { RecordStore } from '../../ports/record-store.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
+import type { EventNews } from './event-news.ts';
 import { projectRows } from './projection-writer.ts';
 import type { Tables } from '../schema/tables.ts';
 
-export function recordStore(connection: StoreConnection): RecordStore {
+export function recordStore(connection: StoreConnection, news: EventNews): RecordStore {
   return {
     project: (rows) =>
       connection.write('write records', (transaction) => projectRows(connection, transaction, rows)),
@@ -50,11 +51,13 @@ export function recordStore(connection: StoreConnection): RecordStore {
       connection.read(`read the item "${key}" of the run "${id}"`, async (db) =>
         record<RunItemRow>(await RUN_ITEM.first(db, { id, key })),
       ),
-    removeConversation: (id) =>
-      connection.write(`remove the conversation "${id}"`, async (transaction) => {
+    async removeConversation(id) {
+      await connection.write(`remove the conversation "${id}"`, async (transaction) => {
         await holdLock(connection, transaction, 'removal');
         await removeConversation(transaction, id);
-      }),
+      });
+      news.gone(id);
+    },
   };
 }
 

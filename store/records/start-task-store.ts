@@ -16,6 +16,7 @@ import type {
 import { columnTextOrNull, safeInteger } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { behind, ordered } from '../sql/keyset.ts';
+import { startLeases } from './start-leases.ts';
 import { ownedById } from './owned-by-id.ts';
 import { placeConversation } from '../placement/placement-store.ts';
 import { countWaitingStarts, joinLine } from '../placement/slot-line.ts';
@@ -24,34 +25,14 @@ import { isDeleted } from '../engine/tombstone.ts';
 
 export function startTaskStore(connection: StoreConnection): StartTaskStore {
   return {
-    accept: (task, admission) =>
+    ...startLeases(connection),
+    accept: (task, admission, leasedUntil) =>
       connection.write(`accept the start "${task.taskId}"`, async (transaction) => {
         await holdLock(connection, transaction, 'placement');
-        return accept(connection, transaction, { task, admission });
+        return accept(connection, transaction, { task, admission, leasedUntil });
       }),
     byIdempotencyKey: (userId, key) =>
       connection.read('read a start by its idempotency key', (db) => byKey(db, userId, key)),
-    async markDelivered(taskId) {
-      await connection.write(`note the delivery of the start "${taskId}"`, (transaction) =>
-        transaction.updateTable('start_task').set({ delivered: 1 }).where('task_id', '=', taskId).execute(),
-      );
-    },
-    async remove(taskId) {
-      await connection.write(`remove the start "${taskId}"`, (transaction) =>
-        transaction.deleteFrom('start_task').where('task_id', '=', taskId).execute(),
-      );
-    },
-    undelivered: () =>
-      connection.read('list the starts to deliver', async (db) =>
-        tasks(
-          await db
-            .selectFrom('start_task')
-            .select('body')
-            .where('delivered', '=', 0)
-            .orderBy('created_at')
-            .execute(),
-        ),
-      ),
     byIds: ownedById((work) => connection.read('read starts', work), {
       select: (ids) => sql<{ readonly body: string }>`select body from start_task where task_id in (${ids})`,
       found: ({ body }) => JSON.parse(body) as StartTask,
@@ -72,12 +53,13 @@ export function startTaskStore(connection: StoreConnection): StartTaskStore {
 interface Asked {
   readonly task: StartTask;
   readonly admission: StartAdmission;
+  readonly leasedUntil: number;
 }
 
 async function accept(
   connection: StoreConnection,
   transaction: Transaction<Tables>,
-  { task, admission }: Asked,
+  { task, admission, leasedUntil }: Asked,
 ): Promise<AcceptOutcome> {
   if (await isDeleted(connection, transaction, task.conversationId)) return { kind: 'in_use' };
   if (task.idempotencyKey !== null) {
@@ -99,6 +81,8 @@ async function accept(
       idempotency_key: columnTextOrNull(task.idempotencyKey),
       delivered: 0,
       body: JSON.stringify(task),
+      stage: 'accepted',
+      leased_until: leasedUntil,
     })
     .execute();
   return { kind: 'kept', task };

@@ -56,3 +56,11 @@ export const ACCESS_TABLES: Readonly<Record<string, TableDefinition>> = {
     primaryKey: ['scope', 'name'],
   },
 };
+
+/** How many requests are left to callers, in thousandths, and since when. */
+export const RATE_TABLES = {
+  rate_bucket: {
+    columns: { bucket: 'text', tokens: 'bigint', at: 'bigint' },
+    primaryKey: ['bucket'],
+  },
+} as const satisfies Readonly<Record<string, TableDefinition>>;

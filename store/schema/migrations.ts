@@ -3,8 +3,8 @@
  * A released entry never changes: a database remembers the names it has, in order. The tables beside are those of the
  * first; what comes later alters them in an entry of its own.
  */
-import { PostgresAdapter, sql, type Kysely, type Migration } from 'kysely';
-import { ACCESS_TABLES } from './access-tables.ts';
+import { PostgresAdapter, sql, type AlterTableBuilder, type Kysely, type Migration } from 'kysely';
+import { ACCESS_TABLES, RATE_TABLES } from './access-tables.ts';
 import { createTables } from './create-tables.ts';
 import { ENGINE_TABLES } from './engine-tables.ts';
 import { PLACEMENT_TABLES } from './placement-tables.ts';
@@ -22,7 +22,22 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
   '0003-overview': { up: findFailures },
   '0004-names': { up: usePresentNames },
+  '0005-several-services': { up: shareServices },
 };
+
+/** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
+async function shareServices(db: Kysely<unknown>): Promise<void> {
+  const table = (): AlterTableBuilder => db.schema.alterTable('start_task');
+  await table()
+    .addColumn('stage', 'text', (column) => column.notNull().defaultTo('accepted'))
+    .execute();
+  await table()
+    .addColumn('leased_until', 'bigint', (column) => column.notNull().defaultTo(0))
+    .execute();
+  await createTables(db, RATE_TABLES, isPostgres(db));
+  // It is written often, and a crash may forget it.
+  if (isPostgres(db)) await sql`alter table rate_bucket set unlogged`.execute(db);
+}
 
 /** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */
 async function findFailures(db: Kysely<unknown>): Promise<void> {

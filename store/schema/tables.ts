@@ -207,6 +207,8 @@ export interface StartTaskTable {
   readonly idempotency_key: string | null;
   readonly delivered: FlagColumn;
   readonly body: string;
+  readonly stage: string;
+  readonly leased_until: BigIntColumn;
 }
 
 export interface ApiKeyTable {
@@ -268,6 +270,11 @@ export interface Tables {
   readonly secret: SecretTable;
   readonly conversation_tag: ConversationTagTable;
   readonly start_task: StartTaskTable;
+  readonly rate_bucket: {
+    readonly bucket: string;
+    readonly tokens: BigIntColumn;
+    readonly at: BigIntColumn;
+  };
   readonly api_key: ApiKeyTable;
   readonly idempotency_key: IdempotencyKeyTable;
   readonly document: {

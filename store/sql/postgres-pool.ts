@@ -1,7 +1,7 @@
 /**
  * The pool of connections to a PostgreSQL server, configured as the store needs it.
  * Owns the driver's settings: time limits, TLS, how integers are read. Nothing else of the store imports the driver,
- * except the guard of the database. Neither the URL nor the password is in an error or a log (D20).
+ * except the guard of the database and the channel of notifications. Neither the URL nor the password is in an error or a log (D20).
  */
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';

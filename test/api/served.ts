@@ -27,6 +27,8 @@ export interface ServeOptions {
   /** Text of parley.yaml. */
   readonly config?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Beyond those that every one gets. */
+  readonly args?: readonly string[];
   /** For Node itself. */
   readonly execArgv?: readonly string[];
   /** Where it ends at last: with the test, when left out. */
@@ -38,9 +40,9 @@ export const PLAIN = 'runtime: { isolation: none }\nlimits: { idle_time: 0 }\n';
 
 /** In `folder`, whose `data` is the data directory: what an earlier one left there goes on. */
 export async function serve(folder: string, options: ServeOptions = {}): Promise<Served> {
-  const { config = PLAIN, env = {}, execArgv = [] } = options;
+  const { config = PLAIN, env = {}, execArgv = [], args: more = [] } = options;
   writeFileSync(path.join(folder, 'parley.yaml'), config);
-  const args = ['serve', '--config', 'parley.yaml', '--port', '0', '--data', 'data', '--json'];
+  const args = ['serve', '--config', 'parley.yaml', '--port', '0', '--data', 'data', '--json', ...more];
   const child = spawn(process.execPath, [...execArgv, PARLEY, ...args], {
     cwd: folder,
     env: { ...inherited(), NO_COLOR: '1', ...env },

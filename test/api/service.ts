@@ -11,7 +11,7 @@ import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import type { AccessLine } from '../../api/application/access-line.ts';
 import type { RateLimits } from '../../api/application/rate-limit.ts';
-import { takeUpStarts } from '../../api/conversations/start.ts';
+import { takeUpStarts } from '../../api/conversations/start-delivery.ts';
 import { extendApplication } from '../../api/application/extend.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
@@ -22,6 +22,7 @@ import type { World } from '../../activities/world.ts';
 import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { RateMeter } from '../../ports/rate-meter.ts';
 import type { KeyScope } from '../../ports/api-keys.ts';
 import { createJobCompiler } from '../../host/serve/job-compiler.ts';
 import { SHA256 } from '../../host/job/job-file.ts';
@@ -64,6 +65,8 @@ export interface ServiceOptions {
   readonly deployment?: Partial<Deployment>;
   readonly dialect?: DialectName;
   readonly rateLimits?: RateLimits;
+  /** Stands for what several services share. */
+  readonly rateMeter?: RateMeter;
   readonly corsOrigins?: readonly string[];
   /** Stands between the API and the engine. */
   readonly requests?: (engine: Notifier) => Notifier;
@@ -147,11 +150,13 @@ function applicationOf({
   readonly options: ServiceOptions;
 }): { readonly application: Application; readonly listening: { url: string } } {
   const listening = { url: 'http://127.0.0.1' };
-  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch } = around.store;
+  const { search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, eventWakes } =
+    around.store;
   const { overview, proxyKeys, accounts } = around.store;
   const application: Application = {
-    ...{ search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, world },
+    ...{ search, startTasks, idempotencyKeys, apiKeys, documents, audit, eventSearch, eventWakes, world },
     ...{ overview, proxyKeys, accounts },
+    rateMeter: options.rateMeter ?? around.store.rateMeter,
     runLog: around.store.lifecycle,
     troubles: around.store.troubles,
     configuration: options.configuration ?? null,

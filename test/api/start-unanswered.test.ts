@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { openSecrets } from '../../activities/redaction.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Delivery, Notifier } from '../../ports/notifier.ts';
+import { activityWorld } from '../activities/activity-world.ts';
 import { openService, type Service } from './service.ts';
 
 const UNTIL_MS = 180_000;
+const HEADERS = { 'idempotency-key': 'the-same' };
 
 /** The first starts are answered by nobody; what became of them is said by `taken`. */
 function unanswered(taken: readonly boolean[]) {
@@ -27,7 +29,7 @@ const start = (service: Service) =>
   service.call({
     method: 'POST',
     path: '/api/v1/app-conversations',
-    headers: { 'idempotency-key': 'the-same' },
+    headers: HEADERS,
     body: {
       initial_message: { content: [{ type: 'text', text: 'go' }] },
       secrets: { TOKEN: 'planted-value' },
@@ -57,5 +59,53 @@ describe('a start that the engine does not answer', () => {
     // A delivery is written down once its answer has come.
     await expect.poll(() => service.application.startTasks.undelivered(), { timeout: UNTIL_MS }).toEqual([]);
     expect((await service.store.records.conversations()).length).toBe(1);
+  });
+});
+
+describe('a start whose delivery cannot be noted', () => {
+  it('has begun, is not forgotten, and is the same when it is repeated', { timeout: UNTIL_MS }, async () => {
+    const around = await activityWorld({
+      capacity: { installationMax: 9, userMax: 9, conversationsPerSandboxMax: 9 },
+      pollMs: 10,
+    });
+    const { startTasks } = around.store;
+    const note = startTasks.markDelivered.bind(startTasks);
+    let failures = 1;
+    const markDelivered = (taskId: string): Promise<void> =>
+      (failures -= 1) < 0
+        ? note(taskId)
+        : Promise.reject(new ParleyError('store_unavailable', 'Cannot note it: the test says so'));
+    Object.assign(startTasks, { markDelivered });
+    const service = await openService({ around });
+    const first = await start(service);
+    expect(first.status).toBe(200);
+    expect((await start(service)).body.id).toBe(first.body.id);
+    await expect.poll(() => startTasks.undelivered(), { timeout: UNTIL_MS }).toEqual([]);
+    expect((await service.store.records.conversations()).length).toBe(1);
+  });
+});
+
+describe('a start that the engine refuses', () => {
+  it('is forgotten with its secrets and its place, and may be asked for again', async () => {
+    let isRefusing = true;
+    const service = await openService({
+      requests: (engine) => ({
+        async deliver(delivery) {
+          if (isRefusing) throw new ParleyError('codec_key_missing', 'Cannot encrypt it: the test says so');
+          await engine.deliver(delivery);
+        },
+      }),
+    });
+    const refused = await start(service);
+    expect([refused.status, refused.body.code]).toEqual([422, 'codec_key_missing']);
+    expect(await service.store.startTasks.undelivered()).toEqual([]);
+    isRefusing = false;
+    const taken = await start(service);
+    expect(taken.status).toBe(200);
+    await expect
+      .poll(async () => (await service.store.records.conversations()).map((row) => row.startTask), {
+        timeout: UNTIL_MS,
+      })
+      .toEqual(['READY']);
   });
 });

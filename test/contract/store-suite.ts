@@ -15,6 +15,7 @@ import { placementSuite } from './store-suite-placement.ts';
 import { poolSuite } from './store-suite-pools.ts';
 import { recordSuite } from './store-suite-records.ts';
 import { searchSuite } from './store-suite-search.ts';
+import { startSuite } from './store-suite-starts.ts';
 import { spendSuite } from './store-suite-spend.ts';
 import { troubleSuite } from './store-suite-troubles.ts';
 import { vaultSuite } from './store-suite-vault.ts';
@@ -37,4 +38,5 @@ export function storeSuite(open: OpenEmptyStore): void {
   troubleSuite(open);
   idempotencySuite(open);
   overviewSuite(open);
+  startSuite(open);
 }

@@ -1,0 +1,155 @@
+/**
+ * What streams of events cost a database while nothing happens, and how late they tell what does: `parley serve` as it is
+ * shipped, over a PostgreSQL server of its own.
+ * Owns what is counted; figures are printed, never asserted. docs/bench.md says how to read them.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { startPostgres, type PostgresServerProcess } from '../scripts/postgres-server.ts';
+
+const { values } = parseArgs({
+  options: {
+    streams: { type: 'string', default: '40' },
+    seconds: { type: 'string', default: '20' },
+    messages: { type: 'string', default: '20' },
+  },
+});
+const STREAMS = Number(values.streams);
+const SECONDS = Number(values.seconds);
+const MESSAGES = Number(values.messages);
+/** Until what a start has left to do is done, and the server has counted it: sessions at rest tell it after ten seconds. */
+const SETTLE_MS = 15_000;
+const DATABASE = 'bench';
+const CONFIG = `runtime: { isolation: none }
+limits: { idle_time: 0 }
+store: { kind: postgres, url: os.environ/BENCH_DATABASE }
+`;
+const APP = '/api/v1/app-conversations';
+
+interface Service {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  end(): Promise<void>;
+}
+
+async function serve(folder: string, database: string): Promise<Service> {
+  writeFileSync(path.join(folder, 'parley.yaml'), CONFIG);
+  const args = ['serve', '--port', '0', '--data', 'data', '--config', 'parley.yaml', '--json'];
+  const child = spawn(process.execPath, [path.resolve('bin/parley.js'), ...args], {
+    cwd: folder,
+    env: { ...process.env, BENCH_DATABASE: database },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  for await (const line of createInterface({ input: child.stdout })) {
+    const { type, url, key } = JSON.parse(line) as Record<'type' | 'url' | 'key', string>;
+    if (type !== 'serving') continue;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    return {
+      ...{ url, headers },
+      async end() {
+        child.kill('SIGTERM');
+        await ended;
+      },
+    };
+  }
+  throw new Error('the service ended before it served');
+}
+
+type Call = (method: string, route: string, body?: unknown) => Promise<unknown>;
+
+function caller({ url, headers }: Service): Call {
+  return async (method, route, body) => {
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const answer = await fetch(`${url}${route}`, init);
+    if (!answer.ok) throw new Error(`${method} ${route}: ${answer.status} ${await answer.text()}`);
+    return await answer.json();
+  };
+}
+
+async function startReady(call: Call): Promise<{ readonly id: string; readonly sandboxId: string }> {
+  const { id: taskId } = (await call('POST', APP, {})) as { readonly id: string };
+  for (;;) {
+    const [task] = (await call('GET', `${APP}/start-tasks?ids=${taskId}`)) as Record<string, string>[];
+    if (task?.['status'] === 'READY')
+      return { id: task['app_conversation_id'] ?? '', sandboxId: task['sandbox_id'] ?? '' };
+    if (task?.['status'] === 'ERROR') throw new Error(`the start failed: ${task['detail']}`);
+    await pause(100);
+  }
+}
+
+/** Calls back with every chunk. */
+async function listen(service: Service, id: string, onText: (text: string) => void): Promise<void> {
+  const route = `${service.url}/api/v1/conversation/${id}/events/stream`;
+  const { body } = await fetch(route, { headers: service.headers });
+  const decoder = new TextDecoder();
+  const read = async (): Promise<void> => {
+    for await (const chunk of body ?? []) onText(decoder.decode(chunk as Uint8Array, { stream: true }));
+  };
+  void read().catch(() => undefined);
+}
+
+async function commitsPerSecond(server: PostgresServerProcess): Promise<number> {
+  const count = async (): Promise<number> => {
+    const [row] = await server.run(
+      `select xact_commit::float8 as count from pg_stat_database where datname = '${DATABASE}'`,
+    );
+    return Number(row?.['count'] ?? 0);
+  };
+  const before = await count();
+  await pause(SECONDS * 1_000);
+  return ((await count()) - before) / SECONDS;
+}
+
+/** From before a message is sent to its event in the last stream; the agent's own part is in it. */
+async function latencies(call: Call, id: string, heard: readonly string[]): Promise<readonly number[]> {
+  const taken: number[] = [];
+  for (let index = 0; index < MESSAGES; index += 1) {
+    const text = `word-${index}-of-the-bench`;
+    const began = performance.now();
+    await call('POST', `${APP}/${id}/send-message`, { content: [{ type: 'text', text }], run: false });
+    while (!heard.some((one) => one.includes(text))) await pause(2);
+    taken.push(performance.now() - began);
+  }
+  return taken.toSorted((a, b) => a - b);
+}
+
+async function main(): Promise<void> {
+  const server = await startPostgres();
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-streams-'));
+  const service = await serve(folder, await server.createDatabase(DATABASE));
+  const call = caller(service);
+  try {
+    const { id, sandboxId } = await startReady(call);
+    await pause(SETTLE_MS);
+    const without = await commitsPerSecond(server);
+    const heard: string[] = [];
+    for (let index = 0; index < STREAMS; index += 1)
+      await listen(service, id, (text) => void (index === STREAMS - 1 && heard.push(text)));
+    await pause(SETTLE_MS);
+    const idle = await commitsPerSecond(server);
+    const taken = await latencies(call, id, heard);
+    const at = (share: number): string => (taken[Math.floor((taken.length - 1) * share)] ?? 0).toFixed(0);
+    process.stdout.write(
+      [
+        `${STREAMS} idle streams over ${SECONDS} s, load ${(loadavg()[0] ?? 0).toFixed(1)}`,
+        `  commits/s without streams  ${without.toFixed(1)}`,
+        `  commits/s with them        ${idle.toFixed(1)}`,
+        `  message to stream, ms      p50 ${at(0.5)}  p90 ${at(0.9)}  max ${at(1)}`,
+        '',
+      ].join('\n'),
+    );
+    await call('DELETE', `/api/v1/sandboxes/${sandboxId}`);
+  } finally {
+    await service.end();
+    await server.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+await main();
