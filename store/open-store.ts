@@ -19,7 +19,9 @@ import type {
 } from '../ports/record-store.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
+import type { ProxyPeers } from '../ports/proxy-peers.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
+import type { SpendLeases } from '../ports/spend-leases.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
 import type { ApiKeyStore } from '../ports/api-keys.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -57,7 +59,9 @@ import { proxyKeyStore } from './spend/proxy-key-store.ts';
 import { recordStore } from './records/record-store.ts';
 import type { SealKey } from './access/seal-key.ts';
 import { secretVault, type VaultOptions } from './access/secret-vault.ts';
+import { proxyPeers } from './spend/proxy-peers.ts';
 import { spendAccounts } from './spend/spend-accounts.ts';
+import { spendLeases } from './spend/spend-leases.ts';
 import { spendLog } from './spend/spend-log.ts';
 import { openSqlite, type SqliteHandle, type SqliteOptions } from './sql/sqlite.ts';
 import { troubleStore } from './records/trouble-store.ts';
@@ -111,6 +115,8 @@ export interface Store {
   readonly eventSearch: EventSearch;
   readonly accounts: SpendAccounts;
   readonly proxyKeys: ProxyKeyStore;
+  readonly proxyPeers: ProxyPeers;
+  readonly leases: SpendLeases;
   readonly troubles: Troubles;
   readonly overview: Overview;
   vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
@@ -201,6 +207,8 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     eventSearch: eventSearch(connection),
     accounts: spendAccounts(connection),
     proxyKeys: proxyKeyStore(connection),
+    proxyPeers: proxyPeers(connection),
+    leases: spendLeases(connection),
     troubles: troubleStore(connection),
     overview: overview(connection),
     vault: (sealKey, options) => secretVault(connection, sealKey, options),

@@ -10,7 +10,7 @@ import { ENGINE_TABLES } from './engine-tables.ts';
 import { PLACEMENT_TABLES } from './placement-tables.ts';
 import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
-import { SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
+import { SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
 
 const FIRST = { ...ENGINE_TABLES, ...RECORD_TABLES, ...PLACEMENT_TABLES, ...SPEND_TABLES, ...ACCESS_TABLES };
 
@@ -22,7 +22,18 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
   '0003-overview': { up: findFailures },
   '0004-names': { up: usePresentNames },
+  '0005-proxies': { up: shareLimits },
 };
+
+/** Only rows of several proxies say whose they are, so that the index costs one that serves alone nothing. */
+async function shareLimits(db: Kysely<unknown>): Promise<void> {
+  for (const column of ['proxy_id', 'run_id']) {
+    const type = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema.alterTable('spend').addColumn(column, type).execute();
+  }
+  await sql`create index spend_by_proxy on spend (proxy_id, started_at) where proxy_id is not null`.execute(db);
+  await createTables(db, SHARED_SPEND_TABLES, isPostgres(db));
+}
 
 /** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */
 async function findFailures(db: Kysely<unknown>): Promise<void> {
