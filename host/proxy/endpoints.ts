@@ -44,7 +44,7 @@ export interface EndpointParts {
   readonly places: Places;
   readonly world: World;
   /** What the world has no use for: virtual keys, sums of spend and the log of runs. */
-  readonly store: Pick<Store, 'proxyKeys' | 'accounts' | 'lifecycle'>;
+  readonly store: Pick<Store, 'proxyKeys' | 'accounts' | 'lifecycle' | 'proxyPeers' | 'leases'>;
   /** Takes note of callers that were refused. */
   readonly audit: AuditLog;
   readonly codeHosts: CodeHosts;
@@ -108,6 +108,9 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
       log: store.lifecycle,
       accounts: store.accounts,
     }),
+    ...(isBesideOthers(config)
+      ? { sharing: { peers: store.proxyPeers, leases: store.leases, vault: world.vault } }
+      : {}),
     spend: world.spend,
     vendor,
     clock: world.clock,
@@ -119,6 +122,11 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
     onSpendLost: (lost) => warn(lostRowsText(lost)),
     env,
   });
+}
+
+/** An engine that has its database alone has the only proxy over it; on Temporal every worker and API has one. */
+function isBesideOthers({ store, engine }: Pick<DeploymentConfig, 'store' | 'engine'>): boolean {
+  return store.kind === 'postgres' && engine.kind === 'temporal';
 }
 
 /** What became of the rest of that time nobody can say: states and events are kept nowhere else. */

@@ -21,7 +21,8 @@ export function takeProxyFolder(
   options: { readonly startedAt: number; readonly isShared: boolean },
 ): ProxyFolder {
   const { startedAt, isShared } = options;
-  if (!isShared) return heldFolder(folderOf(dataDir, 1), lockDataDirectory(folderOf(dataDir, 1), { startedAt }));
+  if (!isShared)
+    return heldFolder(folderOf(dataDir, 1), lockDataDirectory(folderOf(dataDir, 1), { startedAt }));
   for (let number = 1; number < FOLDERS_MAX; number += 1) {
     const folder = tryFolder(folderOf(dataDir, number), startedAt);
     if (folder !== null) return folder;

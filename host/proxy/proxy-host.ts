@@ -108,7 +108,10 @@ interface SharingContext {
 }
 
 /** Every proxy over one database has the master key, so what all of them may read is sealed with it. */
-function sharingOf(store: Store, context: SharingContext): ProxySharing & { drain(folder: string): Promise<void> } {
+function sharingOf(
+  store: Store,
+  context: SharingContext,
+): ProxySharing & { drain(folder: string): Promise<void> } {
   const { shell, log, config, proxyConfig } = context;
   const { proxyPeers: peers, leases, spend } = store;
   const drain = async (folder: string): Promise<void> => {

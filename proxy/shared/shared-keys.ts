@@ -5,11 +5,7 @@
 import { budgetWindow } from '../../core/money/budget-window.ts';
 import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
 import type { LeaseUnit } from '../../ports/spend-leases.ts';
-import type {
-  BudgetHold,
-  ReservationAnswer,
-  SpendReservations,
-} from '../../ports/spend-reservations.ts';
+import type { BudgetHold, ReservationAnswer, SpendReservations } from '../../ports/spend-reservations.ts';
 import { failure, type Failure } from '../failure.ts';
 import { limited, minuteOf, MINUTE_MS } from '../keys/key-use.ts';
 import type { LeasedAccount } from '../spend/leased-account.ts';
@@ -63,7 +59,10 @@ export class SharedKeys {
       }
       for (const { account: other, hold } of taken.values()) other.settle(hold, 0);
       return answer.kind === 'unread'
-        ? failure('store_unavailable', `Cannot call the model: the limits of the key "${record.name}" cannot be read`)
+        ? failure(
+            'store_unavailable',
+            `Cannot call the model: the limits of the key "${record.name}" cannot be read`,
+          )
         : limited(record, text, untilMs);
     }
     settle(taken.get('requests'), 1);

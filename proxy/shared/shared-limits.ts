@@ -8,7 +8,10 @@ import { LeasedAccount, type LeasedAccountOptions, type LeaseGround } from '../s
 
 export class SharedLimits {
   private readonly ground: LeaseGround;
-  private readonly accounts = new Map<string, { readonly unit: LeaseUnit; readonly account: LeasedAccount }>();
+  private readonly accounts = new Map<
+    string,
+    { readonly unit: LeaseUnit; readonly account: LeasedAccount }
+  >();
   private timer: NodeJS.Timeout | null = null;
 
   constructor(ground: LeaseGround) {

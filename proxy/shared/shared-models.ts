@@ -48,7 +48,10 @@ export class SharedModels {
       const entry = text === null ? null : read(parseJson(text), problems);
       if (entry !== null) entries.push(entry);
       else if (text !== null)
-        log.error({ id, cause: problems.map(({ message }) => message).join('; ') }, 'Cannot use a model that was added');
+        log.error(
+          { id, cause: problems.map(({ message }) => message).join('; ') },
+          'Cannot use a model that was added',
+        );
     }
     return entries;
   }

@@ -23,7 +23,8 @@ export async function drainSpool(spoolDir: string, stores: OrphanStores): Promis
   const calls = new Set<string>();
   for (let segment = spool.oldest(); segment !== null; segment = spool.oldest()) {
     const rows = rowsOf(segment);
-    for (let at = 0; at < rows.length; at += FLUSH_ROWS_MAX) await spend.write(rows.slice(at, at + FLUSH_ROWS_MAX));
+    for (let at = 0; at < rows.length; at += FLUSH_ROWS_MAX)
+      await spend.write(rows.slice(at, at + FLUSH_ROWS_MAX));
     for (const { callId, proxyId } of rows) {
       calls.add(callId);
       if (proxyId !== undefined) proxies.add(proxyId);

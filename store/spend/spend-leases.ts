@@ -25,7 +25,9 @@ export function spendLeases(connection: StoreConnection): SpendLeases {
     exchange: (asked) =>
       connection.write('share a limit', (transaction) => exchange(transaction, dialect, asked)),
     settle: (holder) =>
-      connection.write('settle the limits of a proxy', (transaction) => settle(transaction, dialect, { holder, isWhole: true })),
+      connection.write('settle the limits of a proxy', (transaction) =>
+        settle(transaction, dialect, { holder, isWhole: true }),
+      ),
   };
 }
 
@@ -55,10 +57,7 @@ async function exchange(
   const { own, others } = await shares(transaction, account, holder);
   const spent = row.spent + asked.charged;
   const isWanted = row.waiter !== '' && row.waiter !== holder;
-  const share = decideLease(
-    { limit: asked.limit, spent, others },
-    { ...asked, isBehind: isWanted },
-  );
+  const share = decideLease({ limit: asked.limit, spent, others }, { ...asked, isBehind: isWanted });
   await put(transaction, asked, { granted: share.granted, reported: own.reported + asked.charged });
   await transaction
     .updateTable('spend_account')
@@ -123,9 +122,7 @@ async function put(
   await transaction
     .insertInto('spend_lease')
     .values({ holder, ...columns(account), ...share })
-    .onConflict((conflict) =>
-      conflict.columns(['unit', 'owner', 'window_from', 'holder']).doUpdateSet(share),
-    )
+    .onConflict((conflict) => conflict.columns(['unit', 'owner', 'window_from', 'holder']).doUpdateSet(share))
     .execute();
 }
 

@@ -17,9 +17,24 @@ describe('decideLease()', () => {
     ['lets a call wait that does not fit', {}, { least: 41 }, [10, false]],
     ['lets a call without a bound wait while others have a share', {}, { least: null }, [10, false]],
     ['or while its own process has calls in flight', { others: 0 }, { least: null }, [10, false]],
-    ['gives all that is left to a call that is alone', { others: 0 }, { least: null, held: 0, inFlight: 0 }, [80, true]],
-    ['also to one that is bounded by its entry', { others: 0 }, { least: 90, held: 0, inFlight: 0 }, [80, true]],
-    ['nothing to one that asks for too much', { others: 0 }, { least: 90, isOwnBound: true, held: 0, inFlight: 0 }, [0, true]],
+    [
+      'gives all that is left to a call that is alone',
+      { others: 0 },
+      { least: null, held: 0, inFlight: 0 },
+      [80, true],
+    ],
+    [
+      'also to one that is bounded by its entry',
+      { others: 0 },
+      { least: 90, held: 0, inFlight: 0 },
+      [80, true],
+    ],
+    [
+      'nothing to one that asks for too much',
+      { others: 0 },
+      { least: 90, isOwnBound: true, held: 0, inFlight: 0 },
+      [0, true],
+    ],
     ['says at once that nothing is left', { spent: 100 }, { least: null, isBehind: true }, [10, true]],
   ] as const)('%s', (_name, standing, wish, expected) => {
     const { granted, isAnswered } = decideLease({ ...STANDING, ...standing }, { ...WISH, ...wish });

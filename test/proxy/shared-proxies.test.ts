@@ -5,7 +5,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startPostgres, type PostgresServerProcess } from '../../scripts/postgres-server.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { MASTER_KEY, send } from './proxy-under-test.ts';
-import { alternate, ask, CALL_NANO_USD, makeKey, openGround, spentBy, type SharedGround } from './shared-ground.ts';
+import {
+  alternate,
+  ask,
+  CALL_NANO_USD,
+  makeKey,
+  openGround,
+  spentBy,
+  type SharedGround,
+} from './shared-ground.ts';
 
 /** The most that one call of the tests may cost: its prompt by bytes, and 100 tokens. */
 const BOUND_NANO_USD = 20_000_000;
@@ -93,7 +101,9 @@ describeWith('postgres', 'proxies over one database', () => {
     const own = await ground();
     const urls = [(await own.start()).url, (await own.start()).url];
     const narrow = await makeKey(urls[0] ?? '', { key_alias: 'narrow', max_parallel_requests: 3 });
-    const slow = await Promise.all(Array.from({ length: 12 }, (_, i) => ask(urls[i % 2] ?? '', narrow, 'slowly')));
+    const slow = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => ask(urls[i % 2] ?? '', narrow, 'slowly')),
+    );
     const served = slow.filter(({ status }) => status === 200).length;
     expect([served > 0, served <= 3]).toEqual([true, true]);
     expect(slow.filter(({ status }) => status === 429)).toHaveLength(12 - served);
@@ -112,8 +122,12 @@ describeWith('postgres', 'proxies over one database', () => {
     const [one, two] = proxies.map(({ url }) => url) as [string, string];
     const added = { ...own.entry('added'), proxyvendor_params: undefined };
     const entry = { ...own.entry('added'), model_info: { id: "it's <b>one</b>" } };
-    expect((await send({ url: one, path: '/model/new', key: MASTER_KEY, body: JSON.stringify(added) })).status).toBe(400);
-    expect((await send({ url: one, path: '/model/new', key: MASTER_KEY, body: JSON.stringify(entry) })).status).toBe(200);
+    expect(
+      (await send({ url: one, path: '/model/new', key: MASTER_KEY, body: JSON.stringify(added) })).status,
+    ).toBe(400);
+    expect(
+      (await send({ url: one, path: '/model/new', key: MASTER_KEY, body: JSON.stringify(entry) })).status,
+    ).toBe(200);
     const names = async (url: string): Promise<string> =>
       (await send({ url, path: '/v1/models', method: 'GET', key: MASTER_KEY })).body;
     await expect.poll(() => names(two)).toContain('"added"');
@@ -127,7 +141,12 @@ describeWith('postgres', 'proxies over one database', () => {
     const sealed = await server.run('select name, sealed from parley_proxy.secret', `shared_${databases}`);
     expect(sealed).toHaveLength(1);
     expect(JSON.stringify(sealed)).not.toContain('openai/vendor');
-    await send({ url: two, path: '/model/delete', key: MASTER_KEY, body: JSON.stringify({ id: "it's <b>one</b>" }) });
+    await send({
+      url: two,
+      path: '/model/delete',
+      key: MASTER_KEY,
+      body: JSON.stringify({ id: "it's <b>one</b>" }),
+    });
     await expect.poll(() => names(third.url)).not.toContain('"added"');
     await send({ url: one, path: '/model/new', key: MASTER_KEY, body: JSON.stringify(entry) });
     for (const proxy of [...proxies, third]) expect(await proxy.end('SIGTERM')).toBe(0);
