@@ -43,9 +43,9 @@ const RATE = 1_000;
 
 /** The parts that wrk sends, with their connections and who takes part. */
 const PARTS: Readonly<Record<string, { body: string; connections: number; names: readonly string[] }>> = {
-  small: { body: SMALL, connections: 32, names: ['direct', 'bare relay', 'parley', 'litellm', 'portkey'] },
-  stream: { body: STREAM, connections: 8, names: ['direct', 'bare relay', 'parley', 'litellm', 'portkey'] },
-  large: { body: LARGE, connections: 8, names: ['bare relay', 'parse relay', 'parley'] },
+  small: { body: SMALL, connections: 32, names: ['direct', 'nginx', 'bare relay', 'parley', 'litellm', 'portkey'] },
+  stream: { body: STREAM, connections: 8, names: ['direct', 'nginx', 'bare relay', 'parley', 'litellm', 'portkey'] },
+  large: { body: LARGE, connections: 8, names: ['nginx', 'bare relay', 'parse relay', 'parley'] },
 };
 
 function median(figures: readonly number[]): number {
@@ -139,7 +139,7 @@ async function text(url: string, headers: Record<string, string>): Promise<strin
 }
 
 async function benchPaced(contenders: readonly Contender[]): Promise<void> {
-  const taking = contenders.filter((one) => ['direct', 'bare relay', 'parley'].includes(one.name));
+  const taking = contenders.filter((one) => ['direct', 'nginx', 'bare relay', 'parley'].includes(one.name));
   const readings = new Map(taking.map((one) => [one.name, [] as Awaited<ReturnType<typeof pacedLoad>>[]]));
   const options = { body: SMALL, perSecond: RATE, seconds: Number(values.seconds) };
   for (let pair = 0; pair < Number(values.pairs); pair += 1) {
@@ -207,7 +207,7 @@ async function bench(): Promise<void> {
   if (isSoak) secondsOf(values.soak ?? '');
   const parts = isSoak ? [] : values.only.split(',');
   const without = new Set(values.without.split(','));
-  const names = isSoak ? ['parley'] : ['bare relay', 'parse relay', 'parley', 'litellm', 'portkey'];
+  const names = isSoak ? ['parley'] : ['nginx', 'bare relay', 'parse relay', 'parley', 'litellm', 'portkey'];
   if (!HAS_WRK && !isSoak)
     console.log('skipped: small, stream, large, messages: the program wrk is not installed');
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));

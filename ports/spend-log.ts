@@ -49,6 +49,9 @@ export interface SpendLog {
    * to whoever asked, to be emptied once it is done with: there may be a thousand pages.
    */
   joinable(page: CallPage): Promise<JoinableCall[]>;
-  /** Marks every row still open as `interrupted`; called once before a proxy starts to serve (D26). Returns how many. */
+  /**
+   * Marks every row still open as `interrupted`, but those of other proxies that serve; called once before a proxy starts
+   * to serve (D26). Returns how many.
+   */
   interruptOpen(at: number): Promise<number>;
 }

@@ -18,7 +18,9 @@ export type ReservationAnswer =
   /** The call says that it may cost more than is left. */
   | { readonly kind: 'too_large'; readonly leftNanoUsd: number }
   /** Too many wait already, or it waited too long. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'busy' }
+  /** What is left cannot be read. */
+  | { readonly kind: 'unread' };
 
 /** The answer is not there yet. */
 export interface ReservationWait {

@@ -129,3 +129,24 @@ export const CONFIG_POLL_MS = 1_000;
 export const SANDBOX_CONNECTIONS_MAX = 4_096;
 /** Of one conversation's key: its agent has a few calls in flight, and its tools a few more. */
 export const CONNECTIONS_PER_CALLER_MAX = 128;
+
+/** A proxy that has not renewed its lease for so long is dead to the others: longer than a stall, shorter than a shift. */
+export const PEER_LEASE_MS = 15_000;
+/** The lease is renewed this often; changed keys and models are seen as soon. */
+export const PEER_BEAT_MS = 1_000;
+/** Before its lease is over, a proxy stops to use what others may be given then: a request to the database takes time. */
+export const PEER_LEASE_MARGIN_MS = 3_000;
+/** What was used of shared limits is told this often, and what somebody else waits for is given back. */
+export const LEASE_REPORT_MS = 250;
+/** Who waits for others to give something back asks this often. */
+export const LEASE_RETRY_MS = 100;
+/** A share is at most this part of the limit beyond what calls in flight hold: with sixteen proxies all of it is out. */
+export const LEASE_SHARES = 16;
+/** Calls that a share is meant to last for. */
+export const LEASE_CALLS = 16;
+/** A share that nobody has used for so long goes back. */
+export const LEASE_SURPLUS_IDLE_MS = 1_000;
+/** A limit that nobody has used for so long is forgotten here. */
+export const LEASE_ACCOUNT_IDLE_MS = 60_000;
+/** Former names of a proxy whose calls may still end; a proxy that is given up more often is not worth its rows. */
+export const FORMER_NAMES_MAX = 64;

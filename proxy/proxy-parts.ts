@@ -17,7 +17,17 @@ import type { OpenCalls } from './relay/open-calls.ts';
 import type { HeaderRule } from './relay/request-headers.ts';
 import type { RunBudgets } from './keys/run-budgets.ts';
 import type { SpendWriter } from './spend/spend-writer.ts';
+import type { PeerLife } from './shared/peer-life.ts';
+import type { SharedLimits } from './shared/shared-limits.ts';
+import type { SharedModels } from './shared/shared-models.ts';
 import type { VirtualKeys } from './keys/virtual-keys.ts';
+
+/** What this proxy has in common with others over one database. */
+export interface SharedParts {
+  readonly life: PeerLife;
+  readonly limits: SharedLimits;
+  readonly models: SharedModels;
+}
 
 /** What a reload replaces as a whole. */
 export interface LiveConfig {
@@ -40,6 +50,8 @@ export interface ProxyParts {
   /** Null in a proxy that serves no runs. */
   readonly runBudgets: RunBudgets | null;
   readonly writer: SpendWriter;
+  /** Null where no other proxy uses the store. */
+  readonly shared: SharedParts | null;
   readonly clock: { now(): number };
   readonly newId: () => string;
   readonly log: ProxyLog;

@@ -8,8 +8,11 @@ import { HeldBytes } from '../core/shares/held-bytes.ts';
 import type { SpendLoss } from '../core/money/spend-loss.ts';
 import type { KeyDirectory } from '../ports/key-directory.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
+import type { ProxyPeers } from '../ports/proxy-peers.ts';
+import type { SecretVault } from '../ports/secret-vault.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendBudgets } from '../ports/spend-budgets.ts';
+import type { SpendLeases } from '../ports/spend-leases.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
 import { readyCodings } from '../clients/gateway/content-coding.ts';
 import { CallMetrics } from './admin/call-metrics.ts';
@@ -32,6 +35,7 @@ import type { CallCounters, LiveConfig, ProxyParts } from './proxy-parts.ts';
 import { headerRule } from './relay/request-headers.ts';
 import { route } from './router.ts';
 import { RunBudgets } from './keys/run-budgets.ts';
+import { openShared } from './shared/open-shared.ts';
 import { SpendRetention } from './spend/spend-retention.ts';
 import { SpendWriter } from './spend/spend-writer.ts';
 import { VirtualKeys } from './keys/virtual-keys.ts';
@@ -59,8 +63,19 @@ export interface ProxyOptions {
   readonly onStrike?: (text: string) => void;
   /** Told when the store had lost calls that it was brought before. */
   readonly onSpendLost?: (lost: SpendLoss) => void;
+  /** Where other proxies serve over the same store; without it what is left of every limit is known here alone. */
+  readonly sharing?: ProxySharing;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
+}
+
+export interface ProxySharing {
+  readonly peers: ProxyPeers;
+  readonly leases: SpendLeases;
+  /** Opens for every proxy: models that were added are in it. */
+  readonly vault: SecretVault;
+  /** Brings in what dead proxies left on this host. */
+  readonly tendOrphans?: () => Promise<void>;
 }
 
 export interface ProxyMetrics extends Readonly<CallCounters> {
@@ -100,7 +115,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   return {
     async listen(address) {
       // The store being away is no reason not to serve: the writer keeps the order and tries again.
-      recovery ??= parts.writer.flush().then(() => retention?.start());
+      recovery ??= joined(parts).then(() => retention?.start());
       await Promise.all([recovery, readyCodings()]);
       const listener = await openListener(address, (req, res) => route(parts, req, res), parts.sandboxes);
       listeners.push(listener);
@@ -117,6 +132,9 @@ export function createProxy(options: ProxyOptions): Proxy {
       await retention?.stop();
       parts.metrics.stop();
       await parts.writer.stop();
+      await parts.shared?.limits.report();
+      parts.shared?.limits.stop();
+      await parts.shared?.life.stop();
     },
     reload(config) {
       parts.live = liveOf(config, options.vendor, parts.live.models);
@@ -134,6 +152,12 @@ export function createProxy(options: ProxyOptions): Proxy {
       isStoreReachable: parts.writer.isStoreReachable,
     }),
   };
+}
+
+/** Named among the others first, because of those that are not, open rows count as interrupted. */
+async function joined({ shared, writer }: ProxyParts): Promise<void> {
+  await shared?.life.start();
+  await writer.flush();
 }
 
 function liveOf(config: ProxyConfig, vendor: string, before?: ModelTable): LiveConfig {
@@ -168,6 +192,9 @@ function assemble(options: ProxyOptions): ProxyParts {
     ...(onLost === undefined ? {} : { onLost }),
   });
   const flush = (): Promise<void> => writer.flush();
+  const shared =
+    options.sharing === undefined ? null : openShared(options.sharing, { ...options, parts: () => parts });
+  const sharing = shared === null ? {} : { shared: shared.limits };
   const virtualKeys =
     accounting === undefined
       ? null
@@ -176,9 +203,12 @@ function assemble(options: ProxyOptions): ProxyParts {
           accounts: accounting.accounts,
           flush,
           clock,
+          ...(shared === null
+            ? {}
+            : { shared: { limits: shared.limits, announce: () => shared.life.announce() } }),
         });
   const directories = virtualKeys === null ? [keys] : [keys, virtualKeys];
-  return {
+  const parts: ProxyParts = {
     live: liveOf(config, vendor),
     vendor,
     env: options.env ?? {},
@@ -187,8 +217,9 @@ function assemble(options: ProxyOptions): ProxyParts {
     spend,
     accounts: accounting?.accounts ?? null,
     virtualKeys,
-    runBudgets: budgets === undefined ? null : new RunBudgets({ budgets, flush, clock }),
+    runBudgets: budgets === undefined ? null : new RunBudgets({ budgets, flush, clock, ...sharing }),
     writer,
+    shared,
     clock,
     newId: options.newId,
     log,
@@ -208,4 +239,5 @@ function assemble(options: ProxyOptions): ProxyParts {
     announced: new HeldBytes({ max: Infinity, perOwnerMax: BODY_BYTES_PER_CALLER_MAX }),
     isDraining: false,
   };
+  return parts;
 }

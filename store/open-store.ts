@@ -19,7 +19,9 @@ import type {
 } from '../ports/record-store.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
+import type { ProxyPeers } from '../ports/proxy-peers.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
+import type { SpendLeases } from '../ports/spend-leases.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
 import type { ApiKeyStore } from '../ports/api-keys.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -63,7 +65,9 @@ import { proxyKeyStore } from './spend/proxy-key-store.ts';
 import { recordStore } from './records/record-store.ts';
 import type { SealKey } from './access/seal-key.ts';
 import { secretVault, type VaultOptions } from './access/secret-vault.ts';
+import { proxyPeers } from './spend/proxy-peers.ts';
 import { spendAccounts } from './spend/spend-accounts.ts';
+import { spendLeases } from './spend/spend-leases.ts';
 import { spendLog } from './spend/spend-log.ts';
 import { openSqlite, type SqliteHandle, type SqliteOptions } from './sql/sqlite.ts';
 import { troubleStore } from './records/trouble-store.ts';
@@ -122,6 +126,8 @@ export interface Store {
   readonly rateMeter: RateMeter | null;
   readonly accounts: SpendAccounts;
   readonly proxyKeys: ProxyKeyStore;
+  readonly proxyPeers: ProxyPeers;
+  readonly leases: SpendLeases;
   readonly troubles: Troubles;
   readonly overview: Overview;
   vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
@@ -230,6 +236,8 @@ function parts(connection: StoreConnection, { news, wakes, close }: Surroundings
     rateMeter: connection.dialect === 'postgres' ? rateMeter(connection) : null,
     accounts: spendAccounts(connection),
     proxyKeys: proxyKeyStore(connection),
+    proxyPeers: proxyPeers(connection),
+    leases: spendLeases(connection),
     troubles: troubleStore(connection),
     overview: overview(connection),
     vault: (sealKey, options) => secretVault(connection, sealKey, options),

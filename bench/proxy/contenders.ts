@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '../../loopback/free-port.ts';
+import { NGINX_MISSING, nginxConfig } from './nginx.ts';
 import { litellmProgram, portkeyProgram } from './peers.ts';
 
 export interface Contender {
@@ -79,6 +80,7 @@ type Start = (ground: Ground) => Promise<Omit<Contender, 'name'> | string>;
 const STARTS: readonly (readonly [string, Start])[] = [
   ['bare relay', (ground) => startRelay(ground, 'relay')],
   ['parse relay', (ground) => startRelay(ground, 'parse-relay')],
+  ['nginx', startNginx],
   ['parley', startParley],
   ['litellm', startLitellm],
   ['portkey', startPortkey],
@@ -87,6 +89,18 @@ const STARTS: readonly (readonly [string, Start])[] = [
 async function startRelay(ground: Ground, role: string): Promise<Omit<Contender, 'name'>> {
   const child = startOn(0, [process.execPath, ground.self, '--role', role, '--upstream', ground.upstream]);
   return { url: `http://127.0.0.1:${await firstLine(child)}`, headers: {}, child };
+}
+
+/** Compiled code that passes on what it reads: a distance to know, and no gateway. */
+async function startNginx({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'> | string> {
+  if (NGINX_MISSING) return 'it is not installed; Debian has it as nginx-light';
+  const port = await freePort();
+  const file = path.join(folder, 'nginx.conf');
+  writeFileSync(file, nginxConfig({ folder, port, upstream }));
+  const child = startOn(0, ['nginx', '-p', folder, '-c', file]);
+  child.stdout?.resume();
+  const url = `http://127.0.0.1:${port}`;
+  return (await isReady(url)) ? { url, headers: {}, child } : 'it did not answer in time';
 }
 
 async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'>> {

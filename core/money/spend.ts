@@ -56,6 +56,10 @@ export interface SpendRow {
   readonly team?: string;
   /** Tags of the key and of the call, each once; absent when there are none. */
   readonly tags?: readonly string[];
+  /** The proxy that sent it, where several share the store; absent where one serves alone. */
+  readonly proxyId?: string;
+  /** The run whose budget it was held to, where several proxies share that. */
+  readonly runId?: string;
 }
 
 /** What joining with a bill needs of a call (D27): there may be millions, and the rest of a row is as much again. */

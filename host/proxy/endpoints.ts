@@ -19,6 +19,7 @@ import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
 import type { KeyMinter } from '../../ports/key-minter.ts';
 import type { RecordStore } from '../../ports/record-store.ts';
 import { callIds } from '../../proxy/spend/call-id.ts';
+import { drainSpool } from '../../proxy/spend/orphan-spool.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import type { SpendLoss } from '../../core/money/spend-loss.ts';
@@ -44,7 +45,7 @@ export interface EndpointParts {
   readonly places: Places;
   readonly world: World;
   /** What the world has no use for: virtual keys, sums of spend and the log of runs. */
-  readonly store: Pick<Store, 'proxyKeys' | 'accounts' | 'lifecycle'>;
+  readonly store: Pick<Store, 'proxyKeys' | 'accounts' | 'lifecycle' | 'proxyPeers' | 'leases'>;
   /** Takes note of callers that were refused. */
   readonly audit: AuditLog;
   readonly codeHosts: CodeHosts;
@@ -67,6 +68,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
     shares: descriptorShares(descriptorsMax()),
     warn: toldSeldom(world.clock, parts.warn),
   };
+  if (isBesideOthers(parts.config)) await bringLeftovers(bounded);
   const proxy = proxyOf(bounded);
   const relay = relayOf(bounded);
   await proxy.listen({ socketPath: places.proxySocket });
@@ -108,6 +110,9 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
       log: store.lifecycle,
       accounts: store.accounts,
     }),
+    ...(isBesideOthers(config)
+      ? { sharing: { peers: store.proxyPeers, leases: store.leases, vault: world.vault } }
+      : {}),
     spend: world.spend,
     vendor,
     clock: world.clock,
@@ -118,6 +123,20 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
     onStrike: warn,
     onSpendLost: (lost) => warn(lostRowsText(lost)),
     env,
+  });
+}
+
+/** An engine that has its database alone has the only proxy over it; on Temporal every worker and API has one. */
+function isBesideOthers({ store, engine }: Pick<DeploymentConfig, 'store' | 'engine'>): boolean {
+  return store.kind === 'postgres' && engine.kind === 'temporal';
+}
+
+/** Rows of the process before this one, which the others may have given up since: what they cost counts for its budgets. */
+async function bringLeftovers({ places, world, store, warn }: BoundedParts): Promise<void> {
+  const stores = { spend: world.spend, peers: store.proxyPeers, leases: store.leases, clock: world.clock };
+  await drainSpool(places.spool, stores).catch((cause: unknown) => {
+    // They stay where they are, and go with the first rows of this process.
+    warn(`Cannot bring the rows of an earlier process to the store: ${String(cause)}`);
   });
 }
 

@@ -6,15 +6,18 @@ import path from 'node:path';
 import pino from 'pino';
 import type { KeyDirectory } from '../../ports/key-directory.ts';
 import { callIds } from '../../proxy/spend/call-id.ts';
+import type { ProxyConfig } from '../../proxy/config/config.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import type { ProxyLog } from '../../proxy/log.ts';
-import { createProxy } from '../../proxy/proxy.ts';
-import { lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
+import { createProxy, type ProxySharing } from '../../proxy/proxy.ts';
+import { drainSpool } from '../../proxy/spend/orphan-spool.ts';
+import { sealKeyOfSecret } from '../../store/access/seal-key.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { FollowedConfiguration, type FollowNews } from '../follow/followed-configuration.ts';
 import { openDeployment } from '../open-deployment.ts';
 import type { Shell } from '../shell.ts';
+import { orphanFolders, spoolOf, takeProxyFolder } from './proxy-folders.ts';
 
 export interface ProxyHost {
   readonly url: string;
@@ -43,29 +46,37 @@ export async function openProxyHost(shell: Shell, place: ProxyPlace): Promise<Pr
     { level: shell.env['PARLEY_LOG_LEVEL'] ?? 'warn' },
     pino.destination({ dest: 2, sync: true }),
   );
-  const dataDir = path.join(config.dataDir, 'proxy');
-  const lock = lockDataDirectory(dataDir, { startedAt: shell.clock.now() });
+  const folder = takeProxyFolder(config.dataDir, {
+    startedAt: shell.clock.now(),
+    isShared: config.store.kind === 'postgres',
+  });
   const { store, close: closeStore } = await openProxyStore(config, {
-    dataDir,
+    dataDir: folder.path,
     // Its connections are refused from then on, so nothing is spent that is not counted.
     onLost: (error) => log.error({ reason: error.message }, 'The database was lost to another proxy'),
   });
+  const proxyConfig = parseProxyConfig(config.proxyConfigRaw, shell.env, { vendor }).config;
+  const sharing =
+    config.store.kind === 'postgres' ? sharingOf(store, { shell, log, config, proxyConfig }) : null;
+  // Also its own folder, of a proxy before it that was killed.
+  await sharing?.drain(folder.path);
   const proxy = createProxy({
-    config: parseProxyConfig(config.proxyConfigRaw, shell.env, { vendor }).config,
+    config: proxyConfig,
+    ...(sharing === null ? {} : { sharing }),
     keys: NO_CONVERSATIONS,
     accounting: { keys: store.proxyKeys, accounts: store.accounts },
     spend: store.spend,
     vendor,
     clock: shell.clock,
     newId: callIds(() => shell.clock.now()),
-    spoolDir: path.join(dataDir, 'spool'),
+    spoolDir: spoolOf(folder.path),
     log,
     env: shell.env,
   });
   const end = async (): Promise<void> => {
     await proxy.close();
     await closeStore();
-    lock.release();
+    folder.release();
   };
   try {
     const address = await proxy.listen({ host: place.host, port: place.port });
@@ -87,6 +98,39 @@ export async function openProxyHost(shell: Shell, place: ProxyPlace): Promise<Pr
     await end();
     throw cause;
   }
+}
+
+interface SharingContext {
+  readonly shell: Shell;
+  readonly log: ProxyLog;
+  readonly config: Pick<DeploymentConfig, 'dataDir'>;
+  readonly proxyConfig: Pick<ProxyConfig, 'masterKey'>;
+}
+
+/** Every proxy over one database has the master key, so what all of them may read is sealed with it. */
+function sharingOf(
+  store: Store,
+  context: SharingContext,
+): ProxySharing & { drain(folder: string): Promise<void> } {
+  const { shell, log, config, proxyConfig } = context;
+  const { proxyPeers: peers, leases, spend } = store;
+  const drain = async (folder: string): Promise<void> => {
+    const calls = await drainSpool(spoolOf(folder), { spend, peers, leases, clock: shell.clock });
+    if (calls > 0) log.warn({ folder, calls }, 'Rows of a proxy that is gone are in the store');
+  };
+  return {
+    ...{ peers, leases, drain },
+    vault: store.vault(sealKeyOfSecret(proxyConfig.masterKey ?? '')),
+    async tendOrphans() {
+      for (const orphan of orphanFolders(config.dataDir, shell.clock.now())) {
+        try {
+          await drain(orphan.path);
+        } finally {
+          orphan.release();
+        }
+      }
+    },
+  };
 }
 
 /** What of the file a proxy reads once: where it keeps things, and the word that its callers know. */
@@ -121,8 +165,8 @@ interface ProxyStore {
 }
 
 /**
- * Budgets are counted in memory: two proxies over the same keys would both spend them.
- * @throws ParleyError store_unavailable; data_directory_locked when another proxy has that schema
+ * A file has one proxy; over a server any number share budgets, limits and keys.
+ * @throws ParleyError store_unavailable; data_directory_locked when a proxy of an older version has that schema alone
  */
 async function openProxyStore(
   { store }: Pick<DeploymentConfig, 'store'>,
@@ -138,5 +182,5 @@ async function openProxyStore(
     return { store: opened, close: () => opened.close() };
   }
   const { openGuardedStore } = await import('../follow/config-store.ts');
-  return await openGuardedStore({ ...store.server, schema: SCHEMA }, { isAlone: true, onLost });
+  return await openGuardedStore({ ...store.server, schema: SCHEMA }, { isAlone: false, onLost });
 }

@@ -17,6 +17,7 @@ const METRICS: readonly (readonly [name: string, type: 'counter' | 'gauge', help
   ['spool_bytes', 'gauge', 'Spend rows on disk that the store does not have yet.'],
   ['store_reachable', 'gauge', '1 while the store takes spend rows.'],
   ['event_loop_delay_seconds', 'gauge', 'How late the process gets to its work, since its start.'],
+  ['shared_limit_leased', 'gauge', 'What this process may use of limits that it shares, by their unit.'],
   ['config_reloads_total', 'counter', 'Configurations that replaced an earlier one.'],
   ['config_reload_failures_total', 'counter', 'Configurations that were refused.'],
 ];
@@ -28,6 +29,7 @@ export function showMetrics(parts: ProxyParts, exchange: Exchange): void {
     ['spool_bytes', [` ${parts.writer.spoolBytes}`]],
     ['store_reachable', [` ${parts.writer.isStoreReachable ? 1 : 0}`]],
     ['event_loop_delay_seconds', [0.5, 0.99].map((share) => parts.metrics.loopDelay(share))],
+    ['shared_limit_leased', leased(parts)],
     ['config_reloads_total', [` ${parts.counters.reloads}`]],
     ['config_reload_failures_total', [` ${parts.counters.reloadFailures}`]],
   ]);
@@ -46,4 +48,9 @@ export function showMetrics(parts: ProxyParts, exchange: Exchange): void {
   ].join('\n');
   exchange.res.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
   exchange.res.end(text);
+}
+
+/** Nothing where one proxy serves alone. */
+function leased({ shared }: ProxyParts): readonly string[] {
+  return [...(shared?.limits.shares() ?? [])].map(([unit, amount]) => `{unit="${unit}"} ${amount}`);
 }

@@ -48,11 +48,13 @@ export async function addModel(parts: ProxyParts, exchange: Exchange): Promise<v
   const context = { env, vendor, customHeaders, path: 'request_body', problems };
   const entry = readModelEntry(body.json, context);
   if (entry === null) return sendFailure(exchange.res, refusal(problems));
-  const addition = parts.live.models.add(entry);
-  if (addition === 'configured') {
+  if (parts.live.models.isConfigured(entry)) {
     const message = `Cannot add model "${entry.modelName}": the configuration has an entry of that name`;
     return sendFailure(exchange.res, failure('invalid_request', message, 'model_name'));
   }
+  await parts.shared?.models.put(entry.id, body.json);
+  const addition = parts.live.models.add(entry);
+  await parts.shared?.life.announce();
   sendJson(exchange.res, 200, {
     ...entryRow(parts, entry),
     model_id: entry.id,
@@ -88,6 +90,8 @@ export async function deleteModel(parts: ProxyParts, exchange: Exchange): Promis
     );
   switch (parts.live.models.remove(id)) {
     case 'removed':
+      await parts.shared?.models.remove(id);
+      await parts.shared?.life.announce();
       return sendJson(exchange.res, 200, { message: `Model: ${id} deleted successfully`, deleted: id });
     case 'configured': {
       const message = `Cannot delete model "${id}": it is in the configuration; take it out of the file`;

@@ -44,6 +44,12 @@ export class ModelTable {
     return isKnown ? 'replaced' : 'added';
   }
 
+  /** Those that were added are these from now on. */
+  replaceAdded(entries: readonly ModelEntry[]): void {
+    this.added.clear();
+    for (const entry of entries) this.added.set(entry.id, entry);
+  }
+
   remove(id: string): Removal {
     if (this.added.delete(id)) return 'removed';
     return this.entries().some((entry) => entry.id === id) ? 'configured' : 'unknown';

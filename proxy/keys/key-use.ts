@@ -8,7 +8,7 @@ import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
 import { BudgetAccount } from '../spend/budget-account.ts';
 import { failure, type Failure } from '../failure.ts';
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 
 export interface KeyUse {
   /** Start of the minute that `requests` and `tokens` count in. */
@@ -46,7 +46,11 @@ export function refusalOf(record: ProxyKeyRecord, use: KeyUse, now: number): Fai
 }
 
 /** Seconds until the budget begins anew. */
-export function nextWindowS(record: ProxyKeyRecord, use: KeyUse, now: number): number | null {
+export function nextWindowS(
+  record: ProxyKeyRecord,
+  use: Pick<KeyUse, 'windowFrom'>,
+  now: number,
+): number | null {
   return seconds(record.budgetWindowMs === null ? null : use.windowFrom + record.budgetWindowMs - now);
 }
 
@@ -69,11 +73,12 @@ function roll(record: ProxyKeyRecord, use: KeyUse, now: number): void {
   use.account.beginWindow();
 }
 
-function minuteOf(now: number): number {
+export function minuteOf(now: number): number {
   return now - (now % MINUTE_MS);
 }
 
-function limited(record: ProxyKeyRecord, limit: string, untilMs: number | null): Failure {
+/** `untilMs`: when it may be tried again; null where nobody can say. */
+export function limited(record: ProxyKeyRecord, limit: string, untilMs: number | null): Failure {
   const message = `Cannot call the model: the key "${record.name}" may do no more than ${limit}`;
   return { ...failure('rate_limited', message), retryAfterS: seconds(untilMs) };
 }

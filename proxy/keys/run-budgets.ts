@@ -3,6 +3,8 @@
  * Owns which run a call belongs to and the account of each; must not plan or price.
  */
 import type { SpendBudgets } from '../../ports/spend-budgets.ts';
+import type { SpendReservations } from '../../ports/spend-reservations.ts';
+import type { SharedLimits } from '../shared/shared-limits.ts';
 import { BudgetAccount } from '../spend/budget-account.ts';
 import { BUDGET_MEMORY_MS, RUNS_IN_MEMORY_MAX, SESSIONS_IN_MEMORY_MAX } from '../limits.ts';
 
@@ -11,12 +13,21 @@ export interface RunBudgetsOptions {
   /** Brings rows to the store, so that a sum over them is whole. */
   readonly flush: () => Promise<void>;
   readonly clock: { now(): number };
+  /** Where other proxies serve the same runs; else what they spend is counted here. */
+  readonly shared?: SharedLimits;
+}
+
+export interface RunAccount {
+  readonly runId: string;
+  readonly account: SpendReservations;
 }
 
 interface Known {
   /** When the limit was read. */
   readAt: number;
-  /** Null while nothing is enforced: what was spent is read when something is. */
+  /** Null while nothing is enforced. */
+  limit: number | null;
+  /** Null while nothing is enforced, because what was spent is read when something is; and where it is shared. */
   account: BudgetAccount | null;
   loading: Promise<void> | null;
 }
@@ -31,12 +42,21 @@ export class RunBudgets {
   }
 
   /** Where a call of this conversation holds its money; null where nothing is enforced. @throws ParleyError store_unavailable */
-  async accountOf(sessionId: string): Promise<BudgetAccount | null> {
+  async accountOf(sessionId: string): Promise<RunAccount | null> {
     const runId = await this.runOf(sessionId);
     if (runId === null) return null;
     const known = this.known.get(runId) ?? this.opened(runId);
     if (known.readAt + BUDGET_MEMORY_MS <= this.options.clock.now()) await this.refresh(runId, known);
-    return known.account;
+    const account = known.account ?? this.sharedAccount(runId, known);
+    return account === null ? null : { runId, account };
+  }
+
+  private sharedAccount(runId: string, { limit }: Known): SpendReservations | null {
+    const { shared, budgets, flush } = this.options;
+    if (shared === undefined || limit === null) return null;
+    const earlier = (): Promise<number> => flush().then(() => budgets.spentBy(runId));
+    const of = { unit: 'run_nano_usd', owner: runId, windowFrom: 0 } as const;
+    return shared.account(of, { limit, earlier, isPatient: true });
   }
 
   private async runOf(sessionId: string): Promise<string | null> {
@@ -51,10 +71,10 @@ export class RunBudgets {
 
   /** One that is forgotten is read from the store again; one in use is not, because its calls are not there yet. */
   private opened(runId: string): Known {
-    const known: Known = { account: null, readAt: -Infinity, loading: null };
+    const known: Known = { limit: null, account: null, readAt: -Infinity, loading: null };
     if (this.known.size >= RUNS_IN_MEMORY_MAX) {
       for (const [id, { account }] of this.known) {
-        if (account?.isInUse !== false) continue;
+        if (account?.isInUse === true) continue;
         this.known.delete(id);
         break;
       }
@@ -73,7 +93,9 @@ export class RunBudgets {
 
   private async read(runId: string, known: Known): Promise<void> {
     const limit = await this.options.budgets.limitOf(runId);
-    if (known.account !== null && limit !== null) known.account.limit(limit);
+    known.limit = limit;
+    if (this.options.shared !== undefined) known.account = null;
+    else if (known.account !== null && limit !== null) known.account.limit(limit);
     else if (limit === null) known.account = null;
     else {
       await this.options.flush();

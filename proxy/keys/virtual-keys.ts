@@ -8,8 +8,10 @@ import type { SpendRow } from '../../core/money/spend.ts';
 import type { KeyDirectory, ProxyCaller } from '../../ports/key-directory.ts';
 import type { ProxyKeyRecord, ProxyKeyStore } from '../../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../../ports/spend-accounts.ts';
-import type { BudgetAccount } from '../spend/budget-account.ts';
+import type { SpendReservations } from '../../ports/spend-reservations.ts';
 import type { Failure } from '../failure.ts';
+import { SharedKeys } from '../shared/shared-keys.ts';
+import type { SharedLimits } from '../shared/shared-limits.ts';
 import { countBegin, countEnd, freshUse, nextWindowS, refusalOf, type KeyUse } from './key-use.ts';
 import { KEY_MEMORY_MS, KEYS_IN_MEMORY_MAX } from '../limits.ts';
 
@@ -19,6 +21,8 @@ export interface VirtualKeysOptions {
   /** Brings rows to the store, so that a sum over them is whole. */
   readonly flush: () => Promise<void>;
   readonly clock: { now(): number };
+  /** Where other proxies serve the same keys; else what they use is counted here. */
+  readonly shared?: { readonly limits: SharedLimits; announce(): Promise<void> };
 }
 
 /** 192 random bits; the prefix is what clients of such gateways expect. */
@@ -38,8 +42,18 @@ export class VirtualKeys implements KeyDirectory {
   /** By name of the key. Kept while a call is in flight, whatever is forgotten above. */
   private readonly uses = new Map<string, KeyUse>();
 
+  private readonly shared: SharedKeys | null;
+
   constructor(options: VirtualKeysOptions) {
     this.options = options;
+    const { shared, clock } = options;
+    const spent = (record: ProxyKeyRecord): Promise<number> => this.spent(record);
+    this.shared = shared === undefined ? null : new SharedKeys({ limits: shared.limits, spent, clock });
+  }
+
+  /** Another proxy has changed a key. */
+  forget(): void {
+    this.known.clear();
   }
 
   find(_key: string, sha256: string): ProxyCaller | null | Promise<ProxyCaller | null> {
@@ -56,6 +70,7 @@ export class VirtualKeys implements KeyDirectory {
 
   /** Why a call is refused; null lets it go on. Its beginning is counted at once, so that calls side by side add up. */
   admit(record: ProxyKeyRecord): Failure | null | Promise<Failure | null> {
+    if (this.shared !== null) return this.shared.admit(record);
     const use = this.uses.get(record.name);
     return use === undefined
       ? this.loadUse(record).then((loaded) => this.begin(record, loaded))
@@ -69,28 +84,33 @@ export class VirtualKeys implements KeyDirectory {
   }
 
   /** Where a call that was admitted holds its money. */
-  accountOf(record: ProxyKeyRecord): BudgetAccount | null {
+  accountOf(record: ProxyKeyRecord): SpendReservations | null {
+    if (this.shared !== null) return this.shared.money(record);
     return record.budgetNanoUsd === null ? null : (this.uses.get(record.name)?.account ?? null);
   }
 
   /** When the budget begins anew. */
   nextWindowS(record: ProxyKeyRecord): number | null {
-    const use = this.uses.get(record.name);
-    return use === undefined ? null : nextWindowS(record, use, this.options.clock.now());
+    const now = this.options.clock.now();
+    const windowFrom = this.uses.get(record.name)?.windowFrom ?? budgetWindow(record, now);
+    return nextWindowS(record, { windowFrom }, now);
   }
 
   /** The call that was admitted has ended; null when it was never sent. */
   settle(record: ProxyKeyRecord, row: SpendRow | null): void {
+    const tokens = tokensOf(row);
+    this.shared?.end(record, tokens);
     const use = this.uses.get(record.name);
-    if (use !== undefined) countEnd(use, (row?.promptTokens ?? 0) + (row?.completionTokens ?? 0));
+    if (use !== undefined) countEnd(use, tokens);
   }
 
   /** A try that failed beside the one that ends the call: it costs, and it is no call of its own. */
   charge(record: ProxyKeyRecord, row: SpendRow): void {
+    this.shared?.charge(record, tokensOf(row));
     const use = this.uses.get(record.name);
     if (use === undefined) return;
     use.inFlight += 1;
-    this.settle(record, row);
+    countEnd(use, tokensOf(row));
   }
 
   /** Stores the record of a new key and gives the key, for the only time. @throws ParleyError store_conflict, store_unavailable */
@@ -107,6 +127,7 @@ export class VirtualKeys implements KeyDirectory {
   async put(record: ProxyKeyRecord): Promise<void> {
     await this.options.store.put(record);
     this.remember(record.hash, record);
+    await this.options.shared?.announce();
   }
 
   /** The changed record of a key counts from its next call on. @throws ParleyError store_unavailable */
@@ -130,6 +151,7 @@ export class VirtualKeys implements KeyDirectory {
     if (record === null) return null;
     await this.options.store.remove(record.hash);
     this.remember(record.hash, null);
+    await this.options.shared?.announce();
     this.uses.delete(record.name);
     return record;
   }
@@ -189,6 +211,10 @@ function callerOf(record: ProxyKeyRecord): ProxyCaller {
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     limits: record,
   };
+}
+
+function tokensOf(row: SpendRow | null): number {
+  return (row?.promptTokens ?? 0) + (row?.completionTokens ?? 0);
 }
 
 const HASH = /^[0-9a-f]{64}$/;

@@ -107,12 +107,19 @@ export class RelayCall implements OpenCall {
       upstreamModel: target.upstreamModel,
       streamed: request.streamed,
     };
-    const row = openRow(this.options.facts, facts, money.heldNanoUsd);
+    const row = openRow(this.facts, facts, money.heldNanoUsd);
     this.tries += 1;
     const ready = { target, row, headers: outcome.headers, body };
     if (kind.isFree) this.dispatch(ready);
     else this.openRow(ready);
     return null;
+  }
+
+  /** With what others need to know of it, should this process not end it. */
+  private get facts(): CallerFacts {
+    const { facts, parts, money } = this.options;
+    if (parts.shared === null) return facts;
+    return { ...facts, proxyId: parts.shared.life.holder(), runId: money.runId ?? undefined };
   }
 
   private openRow(ready: ReadyTry): void {

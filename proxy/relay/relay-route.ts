@@ -147,7 +147,9 @@ function admit(
   return runBudgets
     .accountOf(sessionId)
     .then((account) =>
-      byKey(account === null ? NO_BUDGETS : [{ reservations: account, owner: { run: true } }]),
+      byKey(
+        account === null ? NO_BUDGETS : [{ reservations: account.account, owner: { run: account.runId } }],
+      ),
     );
 }
 

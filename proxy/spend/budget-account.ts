@@ -2,7 +2,12 @@
  * One budget in the memory of this process: what is spent, what is held, and who waits (D30).
  * Owns the queue; whether a call may begin is decided by core/money/reservation.ts.
  */
-import { decideReservation, type BudgetAsk, type BudgetDecision } from '../../core/money/reservation.ts';
+import {
+  decideReservation,
+  type BudgetAsk,
+  type BudgetDecision,
+  type BudgetStanding,
+} from '../../core/money/reservation.ts';
 import type {
   BudgetHold,
   ReservationAnswer,
@@ -24,6 +29,9 @@ interface Waiter {
   readonly answer: (answer: ReservationAnswer) => void;
 }
 
+/** Where a budget is more than what this process knows of it. */
+export type DecideElsewhere = (own: BudgetStanding, ask: BudgetAsk) => BudgetDecision;
+
 export class BudgetAccount implements SpendReservations {
   /** Null while nothing is enforced: every call is held for with nothing, and counted. */
   limitNanoUsd: number | null;
@@ -34,9 +42,22 @@ export class BudgetAccount implements SpendReservations {
   private window = 0;
   private waiting: Waiter[] = [];
 
-  constructor(limitNanoUsd: number | null, spentNanoUsd: number) {
+  private readonly decideElsewhere: DecideElsewhere | null;
+
+  constructor(limitNanoUsd: number | null, spentNanoUsd: number, decideElsewhere?: DecideElsewhere) {
     this.limitNanoUsd = limitNanoUsd;
     this.spentNanoUsd = spentNanoUsd;
+    this.decideElsewhere = decideElsewhere ?? null;
+  }
+
+  /** What the calls in flight hold, and how many they are. */
+  get held(): Pick<BudgetStanding, 'heldNanoUsd' | 'inFlight'> {
+    return { heldNanoUsd: this.heldNanoUsd, inFlight: this.inFlight };
+  }
+
+  /** What the first call that waits asks for; null when none does. */
+  get firstAsk(): BudgetAsk | null {
+    return this.waiting[0]?.ask() ?? null;
   }
 
   /** Whether somebody holds money or waits for it: an account that is forgotten then would be read anew too early. */
@@ -82,16 +103,16 @@ export class BudgetAccount implements SpendReservations {
 
   private decide(ask: () => BudgetAsk): BudgetDecision {
     if (this.limitNanoUsd === null) return { kind: 'go', heldNanoUsd: 0, isAlone: false };
-    return decideReservation(
-      {
-        limitNanoUsd: this.limitNanoUsd,
-        spentNanoUsd: this.spentNanoUsd,
-        heldNanoUsd: this.heldNanoUsd,
-        inFlight: this.inFlight,
-        isTaken: this.isTaken,
-      },
-      ask(),
-    );
+    const standing: BudgetStanding = {
+      limitNanoUsd: this.limitNanoUsd,
+      spentNanoUsd: this.spentNanoUsd,
+      heldNanoUsd: this.heldNanoUsd,
+      inFlight: this.inFlight,
+      isTaken: this.isTaken,
+    };
+    return this.decideElsewhere === null
+      ? decideReservation(standing, ask())
+      : this.decideElsewhere(standing, ask());
   }
 
   private answer(decision: Exclude<BudgetDecision, { kind: 'wait' }>): ReservationAnswer {
@@ -129,7 +150,16 @@ export class BudgetAccount implements SpendReservations {
     if (at === 0) this.wake();
   }
 
-  private wake(): void {
+  /** Nobody can say whether they may begin. */
+  refuseWaiting(): void {
+    for (const { timer, answer } of this.waiting.splice(0)) {
+      clearTimeout(timer);
+      answer({ kind: 'unread' });
+    }
+  }
+
+  /** Lets go, in their order, those whose turn has come. */
+  wake(): void {
     for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
       const decision = this.decide(first.ask);
       if (decision.kind === 'wait') return;

@@ -19,7 +19,7 @@ export interface Budget {
   readonly reservations: SpendReservations;
   /** Whose it is, for the refusal. */
   readonly owner:
-    { readonly run: true } | { readonly key: ProxyKeyRecord; readonly nextWindowS: number | null };
+    { readonly run: string } | { readonly key: ProxyKeyRecord; readonly nextWindowS: number | null };
 }
 
 interface Held {
@@ -40,6 +40,12 @@ export class CallMoney {
   get heldNanoUsd(): NanoUsd | null {
     if (this.held.length === 0) return null;
     return nanoUsd(this.held.reduce((most, { hold }) => Math.max(most, hold.heldNanoUsd), 0));
+  }
+
+  /** The run whose budget it is held to; null for none. */
+  get runId(): string | null {
+    const [first] = this.budgets;
+    return first !== undefined && 'run' in first.owner ? first.owner.run : null;
   }
 
   get isFree(): boolean {
@@ -111,6 +117,8 @@ function refusal(
   { atMostNanoUsd }: BudgetAsk,
 ): Failure {
   const whose = 'run' in owner ? 'the run' : `the key "${owner.key.name}"`;
+  if (answer.kind === 'unread')
+    return failure('store_unavailable', `Cannot call the model: what ${whose} has spent cannot be read`);
   if (answer.kind === 'busy') {
     const message = `Cannot call the model: what is left of the budget of ${whose} is held by calls in flight; try again later`;
     return { ...failure('budget_held', message), retryAfterS: BUSY_RETRY_AFTER_S };

@@ -18,6 +18,9 @@ export interface CallerFacts extends Pick<
 > {
   readonly team?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+  /** Where other proxies write to the same store. */
+  readonly proxyId?: string | undefined;
+  readonly runId?: string | undefined;
 }
 
 export type TryFacts = Pick<SpendRow, 'callId' | 'startedAt' | 'route' | 'upstreamModel' | 'streamed'>;
@@ -64,9 +67,9 @@ function rowOf(caller: CallerFacts, facts: TryFacts, end: End): SpendRow {
     cost: end.cost,
     costSource: end.costSource,
   };
-  const { team, tags } = caller;
+  const { team, tags, proxyId, runId } = caller;
   const { cacheWriteTokens, reasoningTokens, held } = end;
-  if ((team ?? tags ?? cacheWriteTokens ?? reasoningTokens ?? held) === undefined) return row;
+  if ((team ?? tags ?? proxyId ?? cacheWriteTokens ?? reasoningTokens ?? held) === undefined) return row;
   return {
     ...row,
     ...(team === undefined ? {} : { team }),
@@ -74,6 +77,8 @@ function rowOf(caller: CallerFacts, facts: TryFacts, end: End): SpendRow {
     ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
     ...(held === undefined ? {} : { held }),
+    ...(proxyId === undefined ? {} : { proxyId }),
+    ...(runId === undefined ? {} : { runId }),
   };
 }
 

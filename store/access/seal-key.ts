@@ -39,6 +39,12 @@ export function sealKey(bytes: Uint8Array): SealKey {
   return { id, key };
 }
 
+/** For processes that have nothing in common but a long random text: the same text gives the same key. */
+export function sealKeyOfSecret(secret: string): SealKey {
+  const bytes = hkdfSync('sha256', secret, new Uint8Array(0), 'parley/shared-secret', SEAL_KEY_BYTES);
+  return sealKey(new Uint8Array(bytes));
+}
+
 /**
  * A key for one purpose (sessions, the proxy): 32 bytes by HKDF-SHA-256. Purposes do not reveal each other or the seal key.
  */

@@ -24,6 +24,8 @@ export interface LockOptions {
   readonly pid?: number;
   /** Epoch milliseconds, shown to whoever finds the directory locked. */
   readonly startedAt: number;
+  /** False: says at once that it is held, without looking who that is; for a process that serves meanwhile. */
+  readonly isPatient?: boolean;
 }
 
 export interface DataDirectoryLock {
@@ -47,7 +49,7 @@ export function lockDataDirectory(directory: string, options: LockOptions): Data
   const pid = options.pid ?? process.pid;
   const own: Owner = { pid, mark: requireMark(directory, pid), startedAt: options.startedAt };
   ensurePrivateDirectory(directory);
-  const hold = holdDirectory(directory);
+  const hold = holdDirectory(directory, options.isPatient ?? true);
   try {
     inLockFile(directory, (file) => take(file, directory, own));
   } catch (error) {
@@ -68,12 +70,12 @@ export function lockDataDirectory(directory: string, options: LockOptions): Data
 }
 
 /** @throws ParleyError data_directory_locked another process holds it, also one whose number means nothing here */
-function holdDirectory(directory: string): { release(): void } {
+function holdDirectory(directory: string, isPatient: boolean): { release(): void } {
   const place = path.join(directory, HELD_FILE);
   const isHeldByOther = { value: false };
   try {
     ensurePrivateDatabase(place);
-    const file = new Database(place);
+    const file = new Database(place, isPatient ? {} : { timeout: 0 });
     try {
       file.exec('BEGIN EXCLUSIVE');
     } catch (error) {
@@ -88,7 +90,7 @@ function holdDirectory(directory: string): { release(): void } {
       },
     };
   } catch (error) {
-    if (isHeldByOther.value) throw locked(directory, ownerOf(directory));
+    if (isHeldByOther.value) throw locked(directory, isPatient ? ownerOf(directory) : null);
     return fail(`hold the data directory "${directory}"`, error);
   }
 }

@@ -10,7 +10,7 @@ import { ENGINE_TABLES } from './engine-tables.ts';
 import { PLACEMENT_TABLES } from './placement-tables.ts';
 import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
-import { SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
+import { SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
 
 const FIRST = { ...ENGINE_TABLES, ...RECORD_TABLES, ...PLACEMENT_TABLES, ...SPEND_TABLES, ...ACCESS_TABLES };
 
@@ -23,6 +23,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0003-overview': { up: findFailures },
   '0004-names': { up: usePresentNames },
   '0005-several-services': { up: shareServices },
+  '0006-proxies': { up: shareLimits },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -37,6 +38,16 @@ async function shareServices(db: Kysely<unknown>): Promise<void> {
   await createTables(db, RATE_TABLES, isPostgres(db));
   // It is written often, and a crash may forget it.
   if (isPostgres(db)) await sql`alter table rate_bucket set unlogged`.execute(db);
+}
+
+/** Only rows of several proxies say whose they are, so that the index costs one that serves alone nothing. */
+async function shareLimits(db: Kysely<unknown>): Promise<void> {
+  for (const column of ['proxy_id', 'run_id']) {
+    const type = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+    await db.schema.alterTable('spend').addColumn(column, type).execute();
+  }
+  await sql`create index spend_by_proxy on spend (proxy_id, started_at) where proxy_id is not null`.execute(db);
+  await createTables(db, SHARED_SPEND_TABLES, isPostgres(db));
 }
 
 /** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */

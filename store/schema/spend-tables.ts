@@ -71,3 +71,32 @@ export const SPEND_LOSS_TABLES: Readonly<Record<string, TableDefinition>> = {
     primaryKey: ['first_at', 'last_at'],
   },
 };
+
+/** What several proxies over one database know of each other, and the limits that they share. */
+export const SHARED_SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
+  proxy_peer: { columns: { id: 'text', expires_at: 'bigint' }, primaryKey: ['id'] },
+  proxy_revision: { columns: { name: 'text', revision: 'bigint' }, primaryKey: ['name'] },
+  spend_account: {
+    columns: {
+      unit: 'text',
+      owner: 'text',
+      window_from: 'bigint',
+      spent: 'bigint',
+      waiter: 'text',
+      waiter_until: 'bigint',
+    },
+    primaryKey: ['unit', 'owner', 'window_from'],
+  },
+  spend_lease: {
+    columns: {
+      holder: 'text',
+      unit: 'text',
+      owner: 'text',
+      window_from: 'bigint',
+      granted: 'bigint',
+      reported: 'bigint',
+    },
+    primaryKey: ['unit', 'owner', 'window_from', 'holder'],
+    indexes: [['holder']],
+  },
+};

@@ -5,7 +5,15 @@
  */
 import type { Generated } from 'kysely';
 import type { BigIntColumn, FlagColumn, NullableBigIntColumn } from './column-types.ts';
-import type { SpendDailyTable, SpendLossTable, SpendTable } from '../spend/spend-tables.ts';
+import type {
+  ProxyPeerTable,
+  ProxyRevisionTable,
+  SpendAccountTable,
+  SpendDailyTable,
+  SpendLeaseTable,
+  SpendLossTable,
+  SpendTable,
+} from '../spend/spend-tables.ts';
 import type { PooledAttachmentColumns, PooledSandboxColumns } from '../placement/pool-columns.ts';
 import type { TroubleTable } from '../records/trouble-table.ts';
 import type { WarmSandboxTable } from '../placement/warm-sandbox-table.ts';
@@ -266,6 +274,10 @@ export interface Tables {
   readonly spend: SpendTable;
   readonly spend_daily: SpendDailyTable;
   readonly spend_loss: SpendLossTable;
+  readonly spend_account: SpendAccountTable;
+  readonly spend_lease: SpendLeaseTable;
+  readonly proxy_peer: ProxyPeerTable;
+  readonly proxy_revision: ProxyRevisionTable;
   readonly proxy_key: ProxyKeyTable;
   readonly secret: SecretTable;
   readonly conversation_tag: ConversationTagTable;

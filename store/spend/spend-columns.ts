@@ -34,6 +34,8 @@ export function spendColumns(row: SpendRow) {
     reasoning_tokens: row.reasoningTokens ?? null,
     held_nano_usd: row.held ?? null,
     tags: row.tags === undefined || row.tags.length === 0 ? null : JSON.stringify(row.tags),
+    proxy_id: row.proxyId ?? null,
+    run_id: row.runId ?? null,
   };
 }
 
@@ -132,11 +134,13 @@ export function spendRow(row: Selectable<SpendTable>): SpendRow {
 /** What most rows do not have. */
 function further(
   row: Selectable<SpendTable>,
-): Pick<SpendRow, 'cacheWriteTokens' | 'reasoningTokens' | 'held'> {
+): Pick<SpendRow, 'cacheWriteTokens' | 'reasoningTokens' | 'held' | 'proxyId' | 'runId'> {
   const [written, reasoning, amount] = [row.cache_write_tokens, row.reasoning_tokens, row.held_nano_usd];
   return {
     ...(written === null ? {} : { cacheWriteTokens: safeInteger(written) }),
     ...(reasoning === null ? {} : { reasoningTokens: safeInteger(reasoning) }),
     ...(amount === null ? {} : { held: nanoUsd(safeInteger(amount)) }),
+    ...(row.proxy_id === null ? {} : { proxyId: row.proxy_id }),
+    ...(row.run_id === null ? {} : { runId: row.run_id }),
   };
 }

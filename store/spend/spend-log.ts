@@ -255,6 +255,13 @@ async function interruptOpen(connection: StoreConnection, at: number): Promise<n
       .updateTable('spend')
       .set({ state: 'interrupted', ended_at: at })
       .where('state', '=', 'open')
+      // Of a proxy that serves beside this one, the call may still go on.
+      .where((where) =>
+        where.or([
+          where('proxy_id', 'is', null),
+          where('proxy_id', 'not in', where.selectFrom('proxy_peer').select('id')),
+        ]),
+      )
       .executeTakeFirst(),
   );
   return safeInteger(result.numUpdatedRows);

@@ -30,6 +30,43 @@ export interface SpendTable {
   readonly team: string | null;
   /** A JSON list of texts. */
   readonly tags: string | null;
+  /** Of several that share the database; null where one serves alone. */
+  readonly proxy_id: string | null;
+  /** Whose budget the call was held to, where several proxies share it. */
+  readonly run_id: string | null;
+}
+
+/** A proxy beside others, and until when the others take it to be alive, by the database's clock. */
+export interface ProxyPeerTable {
+  readonly id: string;
+  readonly expires_at: BigIntColumn;
+}
+
+/** How often anything was changed that proxies keep in memory; one row. */
+export interface ProxyRevisionTable {
+  readonly name: string;
+  readonly revision: BigIntColumn;
+}
+
+/** One limit that several proxies share, in one window of it. */
+export interface SpendAccountTable {
+  readonly unit: string;
+  readonly owner: string;
+  readonly window_from: BigIntColumn;
+  readonly spent: BigIntColumn;
+  /** Who waits for a share of it, and until when that counts; empty for nobody. */
+  readonly waiter: string;
+  readonly waiter_until: BigIntColumn;
+}
+
+/** What one proxy may use of an account, and what it has said it used. */
+export interface SpendLeaseTable {
+  readonly holder: string;
+  readonly unit: string;
+  readonly owner: string;
+  readonly window_from: BigIntColumn;
+  readonly granted: BigIntColumn;
+  readonly reported: BigIntColumn;
 }
 
 /** Totals of the spend rows of one UTC day that are no longer there; an empty text stands for nobody. */

@@ -10,6 +10,7 @@ import { idempotencySuite } from './store-suite-idempotency.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { overviewSuite } from './store-suite-overview.ts';
 import { partsSuite } from './store-suite-parts.ts';
+import { leaseSuite } from './store-suite-leases.ts';
 import { lineSuite } from './store-suite-line.ts';
 import { placementSuite } from './store-suite-placement.ts';
 import { poolSuite } from './store-suite-pools.ts';
@@ -34,6 +35,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   eventSuite(open);
   spendSuite(open);
   accountsSuite(open);
+  leaseSuite(open);
   vaultSuite(open);
   troubleSuite(open);
   idempotencySuite(open);

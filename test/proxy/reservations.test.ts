@@ -174,7 +174,7 @@ describe('the queue of a budget', () => {
     const ask = () => ({ atMostNanoUsd: 100, isOwnBound: true });
     expect(account.reserve(ask).kind).toBe('held');
     const waits = Array.from({ length: RESERVATIONS_WAITING_MAX }, () => account.reserve(ask));
-    const money = new CallMoney([{ reservations: account, owner: { run: true } }]);
+    const money = new CallMoney([{ reservations: account, owner: { run: 'run-1' } }]);
     expect(money.reserve(ask)).toMatchObject({ code: 'budget_held', status: 429, retryAfterS: 5 });
     for (const wait of waits) if (wait.kind === 'waiting') wait.cancel();
     expect(account.isInUse).toBe(true);

@@ -1,0 +1,52 @@
+/**
+ * How much of one limit a process may use by itself, where several share it (D30).
+ * Owns the division alone; amounts are in the limit's own unit: nano-USD, requests, tokens or calls at one time.
+ */
+
+/** One limit as all processes stand to it. */
+export interface LeaseStanding {
+  readonly limit: number;
+  /** What every process has said it used. */
+  readonly spent: number;
+  /** What the other processes may still use. */
+  readonly others: number;
+}
+
+/** What one process asks for. */
+export interface LeaseWish {
+  /** What its calls in flight may still use: it keeps that in any case. */
+  readonly held: number;
+  readonly inFlight: number;
+  /** What the call that waits may use at most, 0 when none waits; null where nobody can say. */
+  readonly least: number | null;
+  /** The call says so itself, so that it is refused rather than given what is left. */
+  readonly isOwnBound: boolean;
+  /** What it would like to have beyond, so that it need not ask for every call. */
+  readonly surplus: number;
+  /** Another process waits already: nothing new is given before it has its share. */
+  readonly isBehind: boolean;
+}
+
+export interface LeaseShare {
+  /** What the process may use from now on, what it holds included. */
+  readonly granted: number;
+  /** False: it waits until others give something back. */
+  readonly isAnswered: boolean;
+}
+
+/** Grants of all processes and what was used never exceed the limit, but by what calls in flight hold already. */
+export function decideLease({ limit, spent, others }: LeaseStanding, wish: LeaseWish): LeaseShare {
+  const { held, inFlight, least, surplus } = wish;
+  const free = Math.max(0, limit - spent - others - held);
+  if (least === 0) return { granted: held + (wish.isBehind ? 0 : Math.min(free, surplus)), isAnswered: true };
+  // Used up: waiting would not help.
+  if (limit - spent <= 0) return { granted: held, isAnswered: true };
+  if (wish.isBehind) return { granted: held, isAnswered: false };
+  if (least !== null && least <= free) {
+    return { granted: held + Math.min(free, least + surplus), isAnswered: true };
+  }
+  if (others > 0 || inFlight > 0) return { granted: held, isAnswered: false };
+  // Nobody else is there: what cannot be bounded may have all that is left.
+  const isRefused = least !== null && wish.isOwnBound;
+  return { granted: isRefused ? 0 : limit - spent, isAnswered: true };
+}

@@ -1,0 +1,63 @@
+/**
+ * Limits that several proxies share: each uses a prepaid share by itself, and gives back what it did not use (D30).
+ * Owns the interface; the amounts of one account are in one unit, and their division is `core/money/lease.ts`.
+ */
+
+/** What a limit counts; money of a run and of a key are told apart, because a dead proxy's rows are summed by either. */
+export type LeaseUnit = 'run_nano_usd' | 'key_nano_usd' | 'requests' | 'tokens' | 'calls';
+
+/** One limit in one window of it. */
+export interface LeaseAccount {
+  readonly unit: LeaseUnit;
+  /** Id of the run, or name of the key. */
+  readonly owner: string;
+  /** Epoch milliseconds at which the window began; 0 for no windows. */
+  readonly windowFrom: number;
+}
+
+export interface LeaseExchange {
+  readonly account: LeaseAccount;
+  /** The proxy, as it joined. */
+  readonly holder: string;
+  readonly limit: number;
+  /** What was used before anybody shared it; null while that is not known, which is asked for once. */
+  readonly earlier: number | null;
+  /** What the holder used since it last said so. */
+  readonly charged: number;
+  readonly held: number;
+  readonly inFlight: number;
+  /** As in `LeaseWish`. */
+  readonly least: number | null;
+  readonly isOwnBound: boolean;
+  readonly surplus: number;
+}
+
+export type LeaseAnswer =
+  | {
+      readonly kind: 'standing';
+      /** What the holder may use from now on, what it holds included. */
+      readonly granted: number;
+      readonly spent: number;
+      /** What the other holders may still use. */
+      readonly others: number;
+      /** Somebody else waits: whatever is not held goes back with the next exchange. */
+      readonly isWanted: boolean;
+    }
+  /** Nobody has used the account: say with `earlier` what was used before. */
+  | { readonly kind: 'unknown' }
+  /** The holder was given up: its share went back, and it goes on under another name. */
+  | { readonly kind: 'lost' };
+
+export interface SpendLeases {
+  /**
+   * Says what was used, and takes, keeps or gives back a share, in one transaction.
+   * @throws ParleyError store_unavailable when nothing of it was applied
+   */
+  exchange(exchange: LeaseExchange): Promise<LeaseAnswer>;
+  /**
+   * Counts the rows of a holder that was given up: what it had not said is in them. A repeat, such as after more of its
+   * rows have come, counts each row once.
+   * @throws ParleyError store_unavailable
+   */
+  settle(holder: string): Promise<void>;
+}

@@ -1,0 +1,149 @@
+/**
+ * This proxy among others over one database: it joins, renews its lease, and gives up those that are dead.
+ * Owns its name and the loop; what is shared is asked of it, and must not rest on a clock of a host.
+ */
+import type { ProxyPeers } from '../../ports/proxy-peers.ts';
+import type { SpendLeases } from '../../ports/spend-leases.ts';
+import { FORMER_NAMES_MAX, PEER_BEAT_MS, PEER_LEASE_MARGIN_MS, PEER_LEASE_MS } from '../limits.ts';
+import type { ProxyLog } from '../log.ts';
+import type { LeaseGround } from '../spend/leased-account.ts';
+
+export interface PeerLifeOptions {
+  readonly peers: ProxyPeers;
+  readonly leases: SpendLeases;
+  readonly clock: { now(): number };
+  readonly newId: () => string;
+  readonly log: ProxyLog;
+  /** A key or a model was changed somewhere, or the proxy has just joined; `isFirst`: no other serves. */
+  readonly onChange: (isFirst: boolean) => Promise<void>;
+  /** Others take what it had; it goes on under another name. */
+  readonly onLost: () => void;
+  /** Looks for what dead proxies left on this host: at the start, when one was given up, and now and then. */
+  readonly tendOrphans?: () => Promise<void>;
+}
+
+/** Rows of calls under a former name, and spools that nobody could drain, are looked at so often. */
+const TEND_EVERY_BEATS = 30;
+
+export class PeerLife implements LeaseGround {
+  readonly leases: SpendLeases;
+  private readonly options: PeerLifeOptions;
+  private id: string;
+  private heldUntil = -Infinity;
+  private hasJoined = false;
+  private revision = -1;
+  private former: string[] = [];
+  private beats = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private beating: Promise<void> | null = null;
+  private isStopped = false;
+
+  constructor(options: PeerLifeOptions) {
+    this.options = options;
+    this.leases = options.leases;
+    this.id = options.newId();
+  }
+
+  holder(): string {
+    return this.id;
+  }
+
+  isHeld(): boolean {
+    return this.now() < this.heldUntil;
+  }
+
+  now(): number {
+    return performance.now();
+  }
+
+  /** Another name from now on: rows of calls that go on keep the former one. */
+  lost(): void {
+    if (!this.hasJoined) return;
+    this.former = [...this.former, this.id].slice(-FORMER_NAMES_MAX);
+    this.options.log.error({ proxy: this.id }, 'The proxy was given up by the others: it joins them anew');
+    this.id = this.options.newId();
+    this.hasJoined = false;
+    this.heldUntil = -Infinity;
+    this.options.onLost();
+  }
+
+  /** Joins, and goes on until it is stopped; the database being away is tried again. */
+  async start(): Promise<void> {
+    await this.beat();
+    this.arm();
+  }
+
+  /** Once nothing more is written: nobody waits for its lease to be over. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.beating;
+    const { peers, clock, log } = this.options;
+    await peers.retire(this.id, clock.now()).catch((cause: unknown) => {
+      log.warn({ cause: String(cause) }, 'Cannot leave the other proxies: the lease ends by itself');
+    });
+  }
+
+  /** Tells the others; a failure is theirs to find out within their next look at the key. */
+  async announce(): Promise<void> {
+    await this.options.peers.announce();
+  }
+
+  private arm(): void {
+    if (this.isStopped) return;
+    this.timer = setTimeout(() => {
+      void this.beat().finally(() => this.arm());
+    }, PEER_BEAT_MS);
+    this.timer.unref();
+  }
+
+  private beat(): Promise<void> {
+    this.beating ??= this.once()
+      .catch((cause: unknown) => {
+        const message = 'Cannot renew the lease of the proxy: budgets wait until the database is back';
+        this.options.log.warn({ cause: String(cause) }, message);
+      })
+      .finally(() => {
+        this.beating = null;
+      });
+    return this.beating;
+  }
+
+  private async once(): Promise<void> {
+    const { peers } = this.options;
+    if (!this.hasJoined) {
+      const sentAt = this.now();
+      const isFirst = await peers.join(this.id, PEER_LEASE_MS);
+      this.hasJoined = true;
+      this.heldUntil = sentAt + PEER_LEASE_MS - PEER_LEASE_MARGIN_MS;
+      await this.options.onChange(isFirst && this.beats === 0);
+    }
+    const sentAt = this.now();
+    const news = await peers.beat(this.id, PEER_LEASE_MS);
+    this.beats += 1;
+    if (!news.isKnown) {
+      this.lost();
+      return;
+    }
+    this.heldUntil = sentAt + PEER_LEASE_MS - PEER_LEASE_MARGIN_MS;
+    if (news.revision !== this.revision) {
+      this.revision = news.revision;
+      await this.options.onChange(false);
+    }
+    await this.retire(news.expired);
+    if (news.expired.length > 0 || this.beats % TEND_EVERY_BEATS === 1) await this.tend();
+  }
+
+  private async retire(ids: readonly string[]): Promise<void> {
+    const { peers, clock, log } = this.options;
+    for (const id of ids) {
+      await peers.retire(id, clock.now());
+      log.warn({ proxy: id }, 'A proxy is dead: what it held of shared limits is free again');
+    }
+  }
+
+  private async tend(): Promise<void> {
+    for (const one of this.former) await this.options.leases.settle(one);
+    await this.options.tendOrphans?.();
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The spool of a proxy that is gone, brought to the store by another.
+ * Owns the order: rows first, then what they mean for shared limits. Whoever calls holds the folder.
+ */
+import type { ProxyPeers } from '../../ports/proxy-peers.ts';
+import type { SpendLeases } from '../../ports/spend-leases.ts';
+import type { SpendLog } from '../../ports/spend-log.ts';
+import { FLUSH_ROWS_MAX } from '../limits.ts';
+import { rowsOf, SpendSpool } from './spend-spool.ts';
+
+export interface OrphanStores {
+  readonly spend: Pick<SpendLog, 'write'>;
+  readonly peers: Pick<ProxyPeers, 'retire'>;
+  readonly leases: Pick<SpendLeases, 'settle'>;
+  readonly clock: { now(): number };
+}
+
+/** How many calls it held. A repeat counts none twice. @throws ParleyError store_unavailable: the rest stays where it is */
+export async function drainSpool(spoolDir: string, stores: OrphanStores): Promise<number> {
+  const { spend, peers, leases, clock } = stores;
+  const spool = new SpendSpool(spoolDir);
+  const proxies = new Set<string>();
+  const calls = new Set<string>();
+  for (let segment = spool.oldest(); segment !== null; segment = spool.oldest()) {
+    const rows = rowsOf(segment);
+    for (let at = 0; at < rows.length; at += FLUSH_ROWS_MAX)
+      await spend.write(rows.slice(at, at + FLUSH_ROWS_MAX));
+    for (const { callId, proxyId } of rows) {
+      calls.add(callId);
+      if (proxyId !== undefined) proxies.add(proxyId);
+    }
+    spool.dropOldest(rows);
+  }
+  for (const id of proxies) {
+    // Its folder was free, so it is dead, whatever its lease says.
+    await peers.retire(id, clock.now());
+    await leases.settle(id);
+  }
+  return calls.size;
+}

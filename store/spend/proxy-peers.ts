@@ -1,0 +1,92 @@
+/**
+ * The proxies over one database: who serves, who is dead, and when something changed that all of them keep in memory.
+ * Owns their leases, by the database's own clock; must not divide a limit.
+ */
+import { sql, type Transaction } from 'kysely';
+import type { ProxyPeers } from '../../ports/proxy-peers.ts';
+import { safeInteger } from '../sql/column-value.ts';
+import type { Dialect, StoreConnection } from '../sql/connection.ts';
+import type { Tables } from '../schema/tables.ts';
+import { settle } from './spend-leases.ts';
+
+const REVISION = 'keys and models';
+
+/** Epoch milliseconds, also within a transaction that waited for a lock. */
+export function databaseNow(dialect: Dialect) {
+  return dialect === 'postgres'
+    ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
+    : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
+}
+
+export function proxyPeers(connection: StoreConnection): ProxyPeers {
+  const { dialect } = connection;
+  const now = databaseNow(dialect);
+  return {
+    join: (id, leaseMs) =>
+      connection.write('join the other proxies', async (transaction) => {
+        const other = await transaction
+          .selectFrom('proxy_peer')
+          .select('id')
+          .where('id', '!=', id)
+          .where('expires_at', '>', now)
+          .executeTakeFirst();
+        const expires_at = sql<number>`${now} + ${sql.lit(leaseMs)}`;
+        await transaction
+          .insertInto('proxy_peer')
+          .values({ id, expires_at })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet({ expires_at }))
+          .execute();
+        return other === undefined;
+      }),
+    beat: (id, leaseMs) =>
+      connection.write('renew the lease of the proxy', async (transaction) => {
+        const own = await transaction
+          .updateTable('proxy_peer')
+          .set({ expires_at: sql<number>`${now} + ${sql.lit(leaseMs)}` })
+          .where('id', '=', id)
+          .executeTakeFirst();
+        const expired = await transaction
+          .selectFrom('proxy_peer')
+          .select('id')
+          .where('id', '!=', id)
+          .where('expires_at', '<=', now)
+          .orderBy('id')
+          .execute();
+        return {
+          isKnown: safeInteger(own.numUpdatedRows) > 0,
+          revision: await revision(transaction),
+          expired: expired.map((row) => row.id),
+        };
+      }),
+    retire: (id, at) =>
+      connection.write('give up a proxy', async (transaction) => {
+        await transaction.deleteFrom('proxy_peer').where('id', '=', id).execute();
+        await transaction
+          .updateTable('spend')
+          .set({ state: 'interrupted', ended_at: at })
+          .where('proxy_id', '=', id)
+          .where('state', '=', 'open')
+          .execute();
+        await settle(transaction, dialect, { holder: id, isWhole: false });
+      }),
+    announce: () =>
+      connection.write('tell the other proxies', async (transaction) => {
+        await transaction
+          .insertInto('proxy_revision')
+          .values({ name: REVISION, revision: 1 })
+          .onConflict((conflict) =>
+            conflict.column('name').doUpdateSet({ revision: sql<number>`proxy_revision.revision + 1` }),
+          )
+          .execute();
+      }),
+  };
+}
+
+async function revision(transaction: Transaction<Tables>): Promise<number> {
+  const row = await transaction
+    .selectFrom('proxy_revision')
+    .select('revision')
+    .where('name', '=', REVISION)
+    .executeTakeFirst();
+  return safeInteger(row?.revision ?? 0);
+}
