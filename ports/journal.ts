@@ -19,7 +19,7 @@ export interface JournalEntry {
 
 /** What became of an entry. */
 export type JournalVerdict =
-  /** Written, now or by an earlier try with the same inputs; the batch is applied. */
+  /** Written, now or by an earlier try with the same inputs, whose batch was applied with it. */
   | { readonly kind: 'applied' }
   /** Another execution of the entity was first, with these inputs; nothing is applied. */
   | { readonly kind: 'different'; readonly inputs: Json }

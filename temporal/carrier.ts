@@ -201,7 +201,6 @@ async function runWithHeartbeat(
   progress: Progress,
 ): Promise<MachineEvent | null> {
   const context = Context.current();
-  context.heartbeat(progress);
   const timer = setInterval(() => context.heartbeat(progress), HEARTBEAT_EVERY_MS);
   const signal = context.cancellationSignal;
   try {

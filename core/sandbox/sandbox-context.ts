@@ -9,7 +9,14 @@ import type { ReleaseReason } from '../status.ts';
 import type { StepContext } from '../machine/step-context.ts';
 import type { SandboxOrder, SandboxNotice } from './message.ts';
 import { rowOf } from './row.ts';
-import { agentPause, attachedIds, snapshotOf, type SandboxPhase, type SandboxState } from './state.ts';
+import {
+  agentPause,
+  attachedIds,
+  snapshotOf,
+  transitionOf,
+  type SandboxPhase,
+  type SandboxState,
+} from './state.ts';
 
 /** What the handlers write on; every order of a runtime names the incarnation it is meant for (D14). */
 export type SandboxContext = StepContext<SandboxState, SandboxOrder>;
@@ -245,7 +252,11 @@ export function settleSandbox(before: SandboxState, context: SandboxContext): vo
     context.order({ type: 'offerRoom', sandboxId: state.sandboxId });
   if (!publiclyChanged(before, state)) return;
   const sandbox = snapshotOf(state);
-  for (const id of attachedIds(state)) {
+  const ids = attachedIds(state);
+  // What is not told keeps its number: in a history the answers to later commands are found by theirs.
+  if (isLeaving(before) && isLeaving(state) && before.status === state.status)
+    return void (state.commandCount += ids.length);
+  for (const id of ids) {
     context.order({
       type: 'send',
       to: { machine: 'conversation', id },
@@ -268,4 +279,10 @@ function publiclyChanged(before: SandboxState, after: SandboxState): boolean {
     before.generation !== after.generation ||
     before.phase !== after.phase
   );
+}
+
+/** For good: to its conversations one phase of that is like the next. */
+function isLeaving(state: SandboxState): boolean {
+  const transition = transitionOf(state);
+  return transition === 'deleting' || transition === 'archiving';
 }

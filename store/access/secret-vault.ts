@@ -79,14 +79,12 @@ export function secretVault(
       return rows.map((row) => row.name);
     },
     async remove(scope, name) {
-      await connection.write(`remove the secret "${name}"`, (transaction) =>
-        REMOVE_ONE.all(transaction, { scope, name }),
+      await connection.writeStatement(`remove the secret "${name}"`, (db) =>
+        REMOVE_ONE.all(db, { scope, name }),
       );
     },
     async removeScope(scope) {
-      await connection.write(`remove the secrets of "${scope}"`, (transaction) =>
-        REMOVE.all(transaction, { scope }),
-      );
+      await connection.writeStatement(`remove the secrets of "${scope}"`, (db) => REMOVE.all(db, { scope }));
     },
   };
 }

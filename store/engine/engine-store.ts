@@ -17,7 +17,7 @@ import { safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { address } from './entity-address.ts';
 import { loadState, putStates } from './entity-states.ts';
-import { latestEntry, writeEntry } from './journal.ts';
+import { addEntry, latestEntry, verdictOn } from './journal.ts';
 import { projectRows } from '../records/projection-writer.ts';
 import { prepareRows } from '../sql/prepared-query.ts';
 import type { InboxTable, OutboxTable, Tables } from '../schema/tables.ts';
@@ -31,10 +31,10 @@ export function engineStore(connection: StoreConnection): EngineStore & Journal 
     commit: (batch) =>
       connection.write('commit a batch', (transaction) => apply(connection, transaction, batch)),
     commitJournaled: (entry, batch) =>
-      connection.write('commit a journaled batch', async (transaction) => {
-        const verdict = await writeEntry(transaction, entry);
-        if (verdict.kind === 'applied') await apply(connection, transaction, batch);
-        return verdict;
+      connection.repeatableWrite('commit a journaled batch', async (transaction) => {
+        if (!(await addEntry(transaction, entry))) return verdictOn(transaction, entry);
+        await apply(connection, transaction, batch);
+        return { kind: 'applied' };
       }),
     latest: (entity) =>
       connection.read(`read the journal of the ${entity.machine} "${entity.id}"`, (db) =>

@@ -47,19 +47,27 @@ export async function latestEntry(db: Kysely<Tables>, { machine, id }: EntityAdd
   return Math.max(0, ...rows.map(({ number }) => safeInteger(number)));
 }
 
-/** Of two executions that write the same number at once, PostgreSQL refuses the later one, which then tries again. */
-export async function writeEntry(
+/**
+ * False: this number or a later one was there before.
+ * Of two executions that write the same number at once, PostgreSQL refuses the later one, which then tries again.
+ */
+export async function addEntry(
   transaction: Transaction<Tables>,
   { entity: { machine, id }, number, settled, inputs }: JournalEntry,
+): Promise<boolean> {
+  const entry = { machine, id, number, inputs: JSON.stringify(inputs) };
+  if (settled > 0 && (await REPLACE.first(transaction, { ...entry, settled })) !== undefined) return true;
+  return (await ADD.first(transaction, entry)) !== undefined;
+}
+
+/** Of an entry that was not added. */
+export async function verdictOn(
+  transaction: Transaction<Tables>,
+  { entity: { machine, id }, number, inputs }: JournalEntry,
 ): Promise<JournalVerdict> {
-  const text = JSON.stringify(inputs);
-  const entry = { machine, id, number, inputs: text };
-  if (settled > 0 && (await REPLACE.first(transaction, { ...entry, settled })) !== undefined)
-    return { kind: 'applied' };
-  if ((await ADD.first(transaction, entry)) !== undefined) return { kind: 'applied' };
   const entries = await ENTRIES.all(transaction, { machine, id });
   const same = entries.find((one) => safeInteger(one.number) === number);
   if (same === undefined) return { kind: 'overtaken' };
-  if (same.inputs === text) return { kind: 'applied' };
+  if (same.inputs === JSON.stringify(inputs)) return { kind: 'applied' };
   return { kind: 'different', inputs: JSON.parse(same.inputs) as Json };
 }

@@ -27,8 +27,8 @@ const LAST = prepareQuery((db, { id }: { readonly id: string }) =>
 export function activityStore(connection: StoreConnection): ActivityStore {
   return {
     async touch(sandboxId, at) {
-      await connection.write(`note activity of the sandbox "${sandboxId}"`, (transaction) =>
-        TOUCH.all(transaction, { id: sandboxId, at }),
+      await connection.writeStatement(`note activity of the sandbox "${sandboxId}"`, (db) =>
+        TOUCH.all(db, { id: sandboxId, at }),
       );
     },
     async lastActivityAt(sandboxId) {

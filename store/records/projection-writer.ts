@@ -58,13 +58,16 @@ function projectionKey(row: ProjectionRow): string {
   }
 }
 
-const STORED = prepareRows((db, keys: readonly { readonly id: string }[]) => {
-  const ids = sql.join(keys.map(({ id }) => id));
-  return sql<StoredRecord>`select conversation_id, generation, sequence, body
-    from conversation where conversation_id in (${ids})
-    union all select conversation_id, null, null, null
-    from tombstone where conversation_id in (${ids})`.compile(db);
-});
+const storedRecords = (hold: RawBuilder<unknown>) =>
+  prepareRows((db, keys: readonly { readonly id: string }[]) => {
+    const ids = sql.join(keys.map(({ id }) => id));
+    return sql<StoredRecord>`select * from (select conversation_id, generation, sequence, body
+      from conversation where conversation_id in (${ids}) ${hold}) as living
+      union all select conversation_id, null, null, null
+      from tombstone where conversation_id in (${ids})`.compile(db);
+  });
+
+const STORED = { sqlite: storedRecords(sql``), postgres: storedRecords(sql`for update`) };
 
 /** A deleted conversation stays deleted: a late row never brings it back (D11). */
 async function projectConversations(
@@ -73,11 +76,15 @@ async function projectConversations(
   rows: readonly ConversationRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
-  await holdLock(connection, transaction, 'removal', 'shared');
-  const stored = await STORED.execute(
-    transaction,
-    rows.map(({ conversationId: id }) => ({ id })),
-  );
+  const keys = rows.map(({ conversationId: id }) => ({ id }));
+  const read = () => STORED[connection.dialect].execute(transaction, keys);
+  // A record that is there cannot be removed before this transaction has ended. For one that is not, there is the lock;
+  // for several, too, so that no removal waits for one of them while another waits for the removal.
+  let stored = keys.length === 1 ? await read() : [];
+  if (stored.length === 0) {
+    await holdLock(connection, transaction, 'removal', 'shared');
+    stored = await read();
+  }
   const deleted = new Set(stored.filter(({ body }) => body === null).map((row) => row.conversation_id));
   const living = rows.filter((row) => !deleted.has(row.conversationId));
   await writeTags(transaction, living, stored);

@@ -3,7 +3,7 @@
  * Owns the borders of transactions and locks; must not know a table.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { sql, type Kysely, type Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction, type TransactionBuilder } from 'kysely';
 import { ParleyError } from '../../core/parley-error.ts';
 import { worldErrorOf } from '../../core/world-error.ts';
 import type { EngineFence } from '../engine/engine-fence.ts';
@@ -25,6 +25,14 @@ export interface StoreConnection {
    * @throws ParleyError store_unavailable
    */
   write<T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
+  /**
+   * The same for work that finds by itself that it was applied before: where the answer to a commit was lost it runs
+   * again, and the server need not have said beforehand by which number it would tell how that commit ended.
+   * @throws ParleyError store_unavailable
+   */
+  repeatableWrite: StoreConnection['write'];
+  /** One such statement, which is a transaction by itself. @throws ParleyError store_unavailable */
+  writeStatement<T>(action: string, work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
 }
 
 export interface ConnectionOptions {
@@ -39,15 +47,21 @@ export function storeConnection(db: Kysely<Tables>, options: ConnectionOptions):
   const { fence } = options;
   const begin = async (transaction: Transaction<Tables>): Promise<void> => fence?.check(transaction);
   const writer = new GroupWriter(db, begin);
-  const write: GroupWriter['write'] = options.groupWrites
-    ? (work) => writer.write(work)
-    : (work) =>
-        repeated(() =>
-          db.transaction().execute(async (transaction) => {
-            if (fence !== undefined) await begin(transaction);
-            return await work(transaction);
-          }),
-        );
+  const writeWith = (transactions: () => TransactionBuilder<Tables>): GroupWriter['write'] =>
+    options.groupWrites
+      ? (work) => writer.write(work)
+      : (work) =>
+          repeated(() =>
+            transactions().execute(async (transaction) => {
+              if (fence !== undefined) await begin(transaction);
+              return await work(transaction);
+            }),
+          );
+  const write = writeWith(() => db.transaction());
+  // What PostgreSQL does anyway; said, it is no bare "begin", which postgres-client.ts asks for the number with.
+  const repeatableWrite = writeWith(() => db.transaction().setIsolationLevel('read committed'));
+  const isBare = !options.groupWrites && fence === undefined;
+  const writeStatement: GroupReader['read'] = isBare ? (work) => repeated(() => work(db)) : repeatableWrite;
   const reader = new GroupReader(db);
   const read: GroupReader['read'] =
     options.dialect === 'sqlite' ? (work) => reader.read(work) : (work) => repeated(() => work(db));
@@ -55,6 +69,8 @@ export function storeConnection(db: Kysely<Tables>, options: ConnectionOptions):
     dialect: options.dialect,
     read: (action, work) => read(work).catch((error: unknown) => fail(action, error)),
     write: (action, work) => write(work).catch((error: unknown) => fail(action, error)),
+    repeatableWrite: (action, work) => repeatableWrite(work).catch((error: unknown) => fail(action, error)),
+    writeStatement: (action, work) => writeStatement(work).catch((error: unknown) => fail(action, error)),
   };
 }
 

@@ -50,6 +50,8 @@ export class StoreClient implements PostgresPoolClient {
   // The shape of the interface: its other overload is for cursors, which the store does not use.
   readonly query = ((text: string, values: readonly unknown[]): Promise<QueryResult> => {
     if (text === 'begin') return this.begin();
+    // Of work that may be repeated: nobody will ask how it ended.
+    if (text.startsWith('start transaction')) return this.answerTo({ text }).catch(this.refuse);
     if (text === 'commit') return this.commit();
     if (text === 'rollback') return this.rollback();
     return this.run(text, values);
@@ -59,14 +61,10 @@ export class StoreClient implements PostgresPoolClient {
     this.client.release(this.lost ?? undefined);
   }
 
-  private async run(text: string, values: readonly unknown[]): Promise<QueryResult> {
+  private run(text: string, values: readonly unknown[]): Promise<QueryResult> {
     const name = nameOf(text);
     const query = { text, values: [...values], ...(name === undefined ? {} : { name }) };
-    try {
-      return await this.answerTo(query);
-    } catch (error) {
-      throw this.noted(error);
-    }
+    return this.answerTo(query).catch(this.refuse);
   }
 
   /** By call-back: a promise of the driver keeps what was answered long enough to be moved by two collections. */
@@ -127,6 +125,10 @@ export class StoreClient implements PostgresPoolClient {
     }
     throw new Error('the connection was lost during a commit, and the server does not say how it ended');
   }
+
+  private readonly refuse = (error: unknown): never => {
+    throw this.noted(error);
+  };
 
   private noted(error: unknown): unknown {
     if (isLost(error)) this.lost ??= error instanceof Error ? error : new Error(String(error));

@@ -63,6 +63,20 @@ export function recordSuite(open: OpenEmptyStore): void {
       expect((await records.runs()).map((row) => row.runId)).toEqual(['newer', RUN]);
     });
 
+    it('never brings one back that is deleted while its record is written', async () => {
+      const { records } = await open();
+      const ids = Array.from({ length: 20 }, (_, n) => conversationNumber(n + 1));
+      await records.project(ids.slice(0, 15).map((id) => conversationRow(id)));
+      await Promise.all(
+        ids.flatMap((id) => [
+          records.project([conversationRow(id, { sequence: 7 })]),
+          records.removeConversation(id),
+          records.project([conversationRow(id, { sequence: 8 })]),
+        ]),
+      );
+      expect(await records.conversations()).toEqual([]);
+    });
+
     it('never brings a deleted conversation back', async () => {
       const { records, events, lifecycle, workspaces, placement } = await open();
       const fact = {

@@ -167,6 +167,24 @@ describe('deletion (D11, D12, D14)', () => {
     expect(life.answer('sandboxDestroyed').its).toMatchObject({ status: 'MISSING', archive: 'stored' });
   });
 
+  it('tells its conversations that it leaves and that it has gone, and none of the steps between', () => {
+    const life = at.stopping();
+    expect(told(life, 'sandboxNoticed')).toMatchObject([{ sandbox: { usable: false } }]);
+    expect(told(life.answer('sandboxStopped'), 'sandboxNoticed')).toEqual([]);
+    // Told or not, the number is used up: in a history of an older build the next command has the one after it.
+    const { commandCount } = life.its;
+    expect(told(life.answer('workspaceArchived'), 'sandboxNoticed')).toEqual([]);
+    expect(life.its.commandCount).toBe(commandCount + 3);
+    const gone = told(life.answer('sandboxDestroyed'), 'sandboxNoticed');
+    expect(gone).toMatchObject([{ sandbox: { status: 'MISSING' } }]);
+  });
+
+  it('tells them when a deletion by its timer is put off', () => {
+    const life = at.archivingByTimer();
+    const again = at.failArchive(at.failArchive(at.failArchive(life)));
+    expect(told(again, 'sandboxNoticed')).toMatchObject([{ sandbox: { transition: null } }]);
+  });
+
   it('goes on after archive_failed when a user asked, and waits when a timer did', () => {
     const fail = (life: at.SandboxLife) => at.failArchive(at.failArchive(at.failArchive(life)));
     expect(fail(at.archiving()).its).toMatchObject({ phase: 'destroying', archive: 'archive_failed' });

@@ -11,6 +11,7 @@ import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { parsePostgresUrl } from '../../store/sql/postgres-address.ts';
 import { createPostgresPool, type PostgresServer } from '../../store/sql/postgres-pool.ts';
+import { batch, entity, sandboxNumber } from '../contract/store-rows.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
@@ -240,6 +241,32 @@ describeWith('postgres', 'a PostgreSQL server', () => {
     expect(stored).toEqual(events.map(() => 1));
     const page = await store.events.events(CONVERSATION, { afterSequence: 0, limit: 1_000 });
     expect(page.map(({ sequence }) => sequence)).toEqual(events.map((_, n) => n + 1));
+  });
+
+  it('applies every journaled batch while its connections are cut, and says so', async () => {
+    const database = await newDatabase();
+    const { engine } = await open(database);
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = '${database}' and application_name = 'parley test'`;
+    const ids = Array.from({ length: 40 }, (_, n) => sandboxNumber(n + 1));
+    let cutOff = 0;
+    const verdicts = await Promise.all(
+      ids.map(async (id, index) => {
+        const address = { machine: 'sandbox', id } as const;
+        const kinds: string[] = [];
+        for (const number of [1, 2, 3]) {
+          const entry = { entity: address, number, settled: number - 1, inputs: [number] };
+          const said = batch({ entities: [entity(address, { state: number })] });
+          kinds.push((await engine.commitJournaled(entry, said)).kind);
+          if (number === 2 && index % 10 === 0) cutOff += (await server.run(cut)).length;
+        }
+        return kinds;
+      }),
+    );
+    expect(cutOff).toBeGreaterThan(0);
+    expect(verdicts).toEqual(ids.map(() => ['applied', 'applied', 'applied']));
+    const states = await Promise.all(ids.map((id) => engine.load({ machine: 'sandbox', id })));
+    expect(states.map((one) => one?.state)).toEqual(ids.map(() => 3));
   });
 
   it('goes on after a crash of the server', async () => {

@@ -1,9 +1,7 @@
 /**
- * The cost of an item as a table and by cause, with where and when it was counted.
+ * The cost of an item as a table and by cause.
  * Owns the wording and the sums; must not measure.
  */
-import { execFileSync } from 'node:child_process';
-import os from 'node:os';
 import type { ConversationCost } from './conversation-cost.ts';
 import type { Counts } from './core-calls.ts';
 
@@ -14,7 +12,6 @@ const TEXT_MAX = 110;
 export function conversationCostLines(cost: ConversationCost): readonly string[] {
   const { events, serverCalls: calls, signals } = cost;
   return [
-    placeAndTime(),
     '| what, for each item of a run | count | aim |',
     '| --- | --- | --- |',
     row('commits of PostgreSQL', cost.commits, '60'),
@@ -40,13 +37,6 @@ export function conversationCostLines(cost: ConversationCost): readonly string[]
     ...listed('statements', cost.statements),
     ...listed('calls to the server', calls),
   ];
-}
-
-function placeAndTime(): string {
-  const cpu = os.cpus();
-  const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim();
-  const changed = git('status', '--porcelain') === '' ? '' : ', with changes';
-  return `${new Date().toISOString()}, ${cpu.length} cores of ${cpu[0]?.model ?? 'an unknown processor'}, Node ${process.versions.node}, commit ${git('rev-parse', '--short', 'HEAD')}${changed}`;
 }
 
 const figure = (count: number): string => count.toFixed(1);
