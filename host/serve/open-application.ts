@@ -15,6 +15,7 @@ import { extendApplication } from '../../api/application/extend.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import { registerConsole } from '../../api/console/console-files.ts';
+import type { JobSimulator } from '../../api/jobs/job-simulator.ts';
 import { takeUpStarts } from '../../api/conversations/start.ts';
 import { cachedKeys } from '../../api/keys/cached-keys.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
@@ -53,6 +54,8 @@ export interface ServedParts {
   readonly requests: Notifier;
   readonly closers: Closers;
   readonly env: Environment;
+  /** Null: nothing is played. */
+  readonly simulator: JobSimulator | null;
 }
 
 export type ServedOptions = ApplicationOptions & Pick<HostOptions, 'onNotice'>;
@@ -133,7 +136,7 @@ interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
 }
 
 function createApplication(
-  { store, world, requests, followed, configurationOwner, env }: ServedParts,
+  { store, world, requests, followed, configurationOwner, env, simulator }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch } = store;
@@ -158,6 +161,7 @@ function createApplication(
         listedModels({ cwd: path.dirname(followed.file), env }, followed.file).hasPrice(model),
       deployment: world.deployment,
     }),
+    simulator,
     planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
     randomHex: (digits) =>
       randomBytes(Math.ceil(digits / 2))
