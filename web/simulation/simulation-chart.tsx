@@ -61,7 +61,7 @@ export function SimulationChart({ of }: { readonly of: Simulation }): ReactEleme
         ))}
       </ul>
       <Plot
-        label={`${conversations} conversations by what they do, over ${duration(untilMs)}`}
+        label={`${conversations} ${conversations === 1 ? 'conversation' : 'conversations'} by what they do, over ${duration(untilMs)}`}
         draw={drawStack}
       />
       <h3>Sandboxes in use</h3>
