@@ -78,6 +78,7 @@ async function serve(store: Store): Promise<ApplicationServer> {
     troubles: store.troubles,
     configuration: null,
     jobs: createJobCompiler({ models: () => [], deployment: world.deployment }),
+    simulator: null,
     publicUrl: () => 'http://127.0.0.1',
     planHash: ({ hash }: { readonly hash: string }) => hash,
     randomHex: () => '0',

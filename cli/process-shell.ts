@@ -26,7 +26,7 @@ export function processShell(options: { readonly version: string; readonly progr
       randomBytes(Math.ceil(digits / 2))
         .toString('hex')
         .slice(0, digits),
-    hostPort: loadHostPort,
+    hostPort: () => loadHostPort(options.programDir),
     onInterrupt(listener) {
       for (const signal of INTERRUPTS) process.on(signal, listener);
       return () => {
@@ -51,9 +51,14 @@ const clock: Clock = {
   },
 };
 
-/** The module exports the functions of the port under their names. */
-function loadHostPort(): Promise<HostPort> {
-  return import('../host/host.ts');
+/** The module exports the functions of the port under their names; jobs are played beside it, on threads. */
+async function loadHostPort(programDir: string): Promise<HostPort> {
+  const [host, { createJobSimulator }] = await Promise.all([
+    import('../host/host.ts'),
+    import('./simulate/threaded-simulator.ts'),
+  ]);
+  const simulator = createJobSimulator(path.join(programDir, 'plan-player.js'));
+  return { ...host, openHost: (config, options) => host.openHost(config, { simulator, ...options }) };
 }
 
 /** The file that Node was started with finds the built program, wherever it is called from. */

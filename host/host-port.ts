@@ -4,6 +4,7 @@
  */
 import type { DrawnForm } from '../activities/draw-report.ts';
 import type { Reported } from '../activities/report-run.ts';
+import type { JobSimulator } from '../api/jobs/job-simulator.ts';
 import type { ReconcileAnswer, ReconcileRequest } from '../activities/reconcile-run.ts';
 import type { ConversationId, RunId, SandboxId } from '../core/ids.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -43,6 +44,8 @@ export interface ApplicationFacts {
 export interface HostOptions {
   /** Absent: no API is served. */
   readonly application?: ApplicationOptions;
+  /** Plays jobs for the API; absent: nothing is played. */
+  readonly simulator?: JobSimulator;
   onNotice(text: string): void;
   /** True for a worker: it owns the data directory or ends, and never starts a Temporal server of its own. */
   readonly isWorker?: boolean;

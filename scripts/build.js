@@ -33,6 +33,7 @@ const HOST_PROGRAMS = {
   'testing-vitest': 'testing/vitest.ts',
   'time-skipping': 'testing/temporal/main.ts',
   'export-reader': 'clients/gateway/export-reader.ts',
+  'plan-player': 'cli/simulate/plan-player.ts',
 };
 /** Programs of a sandbox. CommonJS in one file: they are bound into a place without node_modules. */
 const INSIDE_PROGRAMS = {

@@ -5,6 +5,7 @@
 import type { RunPhase } from '../core/machine/projection.ts';
 import type { RunItem, RunState } from '../core/run/state.ts';
 import type { Outcome } from '../core/status.ts';
+import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Violation } from './checking.ts';
 import { PlanPlay, type PlanPlayOptions } from './plan-play.ts';
 import type { LimitMet, PlanTimeline, Stretch } from './plan-timeline.ts';
@@ -55,6 +56,35 @@ export function simulatePlan(question: PlanQuestion): PlanAnswer {
   play.advanceTo(question.startAt + question.untilMs);
   play.end();
   return answerOf(play, question.startAt);
+}
+
+/** More steps than this between two questions are too many, and a tenth of them too few. */
+const SLICE_STEPS_MAX = 2_000;
+
+export interface BoundedAnswer {
+  readonly answer: PlanAnswer;
+  /**
+   * Virtual time in milliseconds up to which it was played, whole minutes, when that is less than was asked for; with it
+   * as `untilMs` the answer is the same.
+   */
+  readonly cutAtMs: number | null;
+}
+
+/** As `simulatePlan`, and ends between two stretches of virtual time once `mayGoOn` says so. */
+export function simulateBounded(question: PlanQuestion, mayGoOn: () => boolean): BoundedAnswer {
+  const play = new PlanPlay(question);
+  let [playedMs, sliceMs] = [0, MINUTE_MS];
+  do {
+    playedMs = Math.min(question.untilMs, playedMs + sliceMs);
+    const before = play.trace.lines;
+    play.advanceTo(question.startAt + playedMs);
+    const steps = play.trace.lines - before;
+    if (steps > SLICE_STEPS_MAX) sliceMs = MINUTE_MS;
+    else if (steps < SLICE_STEPS_MAX / 10) sliceMs = Math.min(DAY_MS, 2 * sliceMs);
+  } while (playedMs < question.untilMs && mayGoOn());
+  play.end();
+  const cutAtMs = playedMs < question.untilMs ? playedMs : null;
+  return { answer: answerOf(play, question.startAt), cutAtMs };
 }
 
 /** The answer as it stands at the present instant of a play. */

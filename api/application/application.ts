@@ -23,6 +23,7 @@ import type { Troubles } from '../../ports/troubles.ts';
 import type { UserDocuments } from '../../ports/user-documents.ts';
 import type { ConfigurationDesk } from '../configuration/configuration-desk.ts';
 import type { JobCompiler } from '../jobs/job-compiler.ts';
+import type { JobSimulator } from '../jobs/job-simulator.ts';
 import type { Dialect } from './dialect.ts';
 
 export interface ApplicationStores {
@@ -58,6 +59,8 @@ export interface Application extends ApplicationStores {
   /** An address of its own for what is below this path of a sandbox; null or absent where there is none. */
   agentAddress?(sandboxId: SandboxId, path: string): string | null;
   readonly jobs: JobCompiler;
+  /** Null where nothing is played. */
+  readonly simulator: JobSimulator | null;
   /** The hash that a plan must have. */
   planHash(plan: Plan): string;
   /** Lower-case hex digits. */

@@ -12,6 +12,7 @@ import { START_ROUTES } from '../conversations/start-routes.ts';
 import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
 import { EVENT_ROUTES } from '../events/event-routes.ts';
 import { JOB_ROUTES } from '../jobs/job-routes.ts';
+import { SIMULATION_ROUTES } from '../jobs/simulation-routes.ts';
 import { KEY_ROUTES } from '../keys/key-routes.ts';
 import { PROXY_KEY_ROUTES } from '../keys/proxy-key-routes.ts';
 import { CAPACITY_ROUTES } from '../overview/capacity-routes.ts';
@@ -46,6 +47,7 @@ export const APPLICATION_ROUTES = [
   ...RUN_REPORT_ROUTES,
   ...RUN_COMMAND_ROUTES,
   ...JOB_ROUTES,
+  ...SIMULATION_ROUTES,
   ...SETTINGS_ROUTES,
   ...PROFILE_ROUTES,
   ...SECRET_ROUTES,

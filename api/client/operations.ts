@@ -59,6 +59,8 @@ export const OPERATIONS = {
   compile_job: { method: 'POST', url: '/api/v1/jobs/compile', answer: 'json' },
   get_job_history: { method: 'GET', url: '/api/v1/jobs/:job_name/history', answer: 'json' },
   compare_run: { method: 'GET', url: '/api/v1/runs/:run_id/comparison', answer: 'json' },
+  simulate_job: { method: 'POST', url: '/api/v1/jobs/simulate', answer: 'json' },
+  draw_job_simulation: { method: 'POST', url: '/api/v1/jobs/simulate/page', answer: 'response' },
   get_settings: { method: 'GET', url: '/api/v1/settings', answer: 'json' },
   update_settings: { method: 'POST', url: '/api/v1/settings', answer: 'json' },
   get_current_user: { method: 'GET', url: '/api/v1/users/me', answer: 'json' },

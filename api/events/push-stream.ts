@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Principal } from '../application/application.ts';
+import { leftSignal } from '../application/left-signal.ts';
 import { closeFeed, openFeed } from './event-feed.ts';
 
 /** Keeps proxies in between from closing what is silent. */
@@ -51,14 +52,6 @@ export async function pushStream(
     raw.end();
   }
   return reply;
-}
-
-/** Who has left already says so no more. */
-function leftSignal(raw: ServerResponse): AbortSignal {
-  const left = new AbortController();
-  if (raw.destroyed || raw.socket === null || raw.socket.destroyed) left.abort();
-  raw.once('close', () => left.abort());
-  return left.signal;
 }
 
 async function write(raw: ServerResponse, text: string, signal: AbortSignal): Promise<void> {

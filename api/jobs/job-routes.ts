@@ -13,11 +13,8 @@ import { whoseRecords } from '../keys/whose-records.ts';
 import { findRun } from '../runs/run-access.ts';
 import { runParams } from '../runs/run-params.ts';
 import { nanoUsd, runRecord, runSchema } from '../runs/run-record.ts';
+import { jobTextFields } from './job-text.ts';
 
-/** A page compiles after every pause in the typing; a longer job is a file, and for the command line. */
-const TEXT_CHARS_MAX = 256 * 1024;
-const INPUTS_MAX = 100;
-const VALUE_CHARS_MAX = 10_000;
 const RUNS_MAX = 50;
 const RUNS_DEFAULT = 20;
 /** Rows of a history or comparison that are answered: more is read by nobody, and the counts are of all. */
@@ -121,16 +118,7 @@ export const JOB_ROUTES = [
     operation: 'compile_job',
     summary: 'What the text of a job file compiles to, and what its run would cost and take; nothing is run.',
     access: 'key',
-    body: z.strictObject({
-      text: z.string().max(TEXT_CHARS_MAX),
-      inputs: z
-        .record(z.string(), z.string().max(VALUE_CHARS_MAX))
-        .refine(
-          (inputs) => Object.keys(inputs).length <= INPUTS_MAX,
-          `Input should have at most ${INPUTS_MAX}`,
-        )
-        .default({}),
-    }),
+    body: z.strictObject(jobTextFields),
     result: compiledSchema,
     handler: async ({ application, caller, body }) => {
       const { plan, findings, openInputs } = application.jobs.compile(body.text, body.inputs);

@@ -2,11 +2,9 @@
  * One play as records: its conversations, its curves, the whole.
  * Owns the names of the fields; instants are milliseconds since the beginning.
  */
-import { makespanBoundMs } from '../../core/makespan-bound.ts';
 import type { PlanAnswer } from '../../simulator/simulate-plan.ts';
 import type { Curves } from '../../simulator/views/curves.ts';
-import { conversationIntervals, conversationTimes, queuedTimes } from '../../simulator/views/play-figures.ts';
-import { spreadOf } from '../../simulator/views/spread.ts';
+import { playSummary } from '../../simulator/views/play-summary.ts';
 import type { JsonRecord } from '../../host/records.ts';
 
 export interface AnswerRecordsOptions {
@@ -22,7 +20,7 @@ export function answerRecords(
   { startAt, seed, slotsMax }: AnswerRecordsOptions,
 ): JsonRecord[] {
   const since = (at: number): number => at - startAt;
-  const queued = queuedTimes(answer.conversations, answer.endedAt);
+  const sums = playSummary(answer, startAt);
   const conversations = answer.conversations.map((one) => ({
     type: 'simulated',
     key: one.key,
@@ -41,18 +39,17 @@ export function answerRecords(
       seed,
       phase: answer.phase,
       reason: answer.reason,
-      makespan_ms: answer.makespanMs,
-      makespan_bound_ms:
-        answer.makespanMs === null ? null : makespanBoundMs(conversationIntervals(answer.conversations)),
-      queued_ms: spreadOf(queued),
-      queued_total_ms: queued.reduce((sum, ms) => sum + ms, 0),
-      conversation_ms: spreadOf(conversationTimes(answer.conversations)),
-      cost_nano_usd: answer.costNanoUsd,
-      sandboxes_peak: answer.sandboxesPeak,
-      sandboxes_peak_at_ms: since(answer.sandboxesPeakAt),
+      makespan_ms: sums.makespanMs,
+      makespan_bound_ms: sums.makespanBoundMs,
+      queued_ms: sums.queuedMs,
+      queued_total_ms: sums.queuedTotalMs,
+      conversation_ms: sums.conversationMs,
+      cost_nano_usd: sums.costNanoUsd,
+      sandboxes_peak: sums.sandboxesPeak,
+      sandboxes_peak_at_ms: sums.sandboxesPeakAtMs,
       sandboxes_max: slotsMax,
-      steps: answer.steps,
-      hash: answer.hash,
+      steps: sums.steps,
+      hash: sums.hash,
     },
   ];
 }

@@ -17,6 +17,9 @@ const UNTIL_MAX_MS = 3_650 * DAY_MS;
 /** Percentiles of more plays do not change what anybody decides. */
 const SEEDS_MAX = 1_000;
 
+export const SEED_DEFAULT = 1;
+export const UNTIL_DEFAULT_MS = 30 * DAY_MS;
+
 export interface PlayRequest {
   readonly setup: Setup;
   readonly models: ModelOptions;

@@ -2,9 +2,6 @@
  * `parley simulate JOB`: one play, a sweep, or a what-if, as the flags say.
  * Owns which of them it is and where the answer of one play goes.
  */
-import { isAwaiting, knownItems } from '../../core/plan/known-items.ts';
-import type { Plan } from '../../core/plan/plan.ts';
-import { DAY_MS } from '../../core/time.ts';
 import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import type { Recording } from '../../simulator/recording/recording.ts';
@@ -21,7 +18,8 @@ import { answerFiles } from './answer-files.ts';
 import { answerRecords } from './answer-records.ts';
 import { answerText, widthOf } from './answer-text.ts';
 import { parseChange, parseSweep } from './change.ts';
-import { play, type PlayRequest } from './play-request.ts';
+import { play, SEED_DEFAULT, UNTIL_DEFAULT_MS, type PlayRequest } from './play-request.ts';
+import { playable } from './playable.ts';
 import { replayOf } from './replay.ts';
 import { sweepJob } from './sweep-job.ts';
 import { whatIfJob } from './what-if-job.ts';
@@ -43,19 +41,8 @@ export interface JobRequest {
   readonly inputs: InputOptions;
 }
 
-const SEED_DEFAULT = 1;
-const UNTIL_DEFAULT_MS = 30 * DAY_MS;
 /** A play of more items lasts for seconds, in which optimised code pays. */
 const QUICK_ITEMS_MAX = 1_000;
-
-/** How many rows a stage writes nobody knows before it has run: what is made from them is left out, and named. */
-function playable({ stderr }: Shell, plan: Plan): Plan {
-  const known = knownItems(plan);
-  if (known === plan.items) return plan;
-  for (const { key, awaits } of plan.items.filter(isAwaiting))
-    stderr.write(`left out: ${key}, whose conversations are known once ${awaits?.entry ?? ''} has ended\n`);
-  return { ...plan, items: known.map((item, index) => ({ ...item, index })) };
-}
 
 export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCode> {
   refuseMixtures(job);
@@ -70,7 +57,11 @@ export async function simulateJob(shell: Shell, job: JobRequest): Promise<ExitCo
     inputs: job.inputs,
   });
   if (whole === null) return EXIT.failed;
-  const plan = playable(shell, whole);
+  const { plan, leftOut } = playable(whole);
+  for (const { key, awaits } of leftOut)
+    shell.stderr.write(
+      `left out: ${key}, whose conversations are known once ${awaits?.entry ?? ''} has ended\n`,
+    );
   const base = { ...MODELS_DEFAULT, pollMs: deployment.pollMs };
   const { recording, json, seeds } = job;
   const played =

@@ -15,9 +15,10 @@ export interface Served {
 
 /** Last, so that nobody is answered before everything behind it works. */
 export async function openServed(
-  { application: options, onNotice }: HostOptions,
-  { socketPath, ...parts }: ServedParts & { readonly socketPath: string },
+  { application: options, simulator, onNotice }: HostOptions,
+  { socketPath, ...given }: Omit<ServedParts, 'simulator'> & { readonly socketPath: string },
 ): Promise<Served> {
+  const parts = { ...given, simulator: simulator ?? null };
   const load = () => import('../serve/open-application.ts');
   const opened =
     options === undefined ? null : await (await load()).openApplication({ ...options, onNotice }, parts);

@@ -73,6 +73,7 @@ export type BuiltProgram =
   | 'agent-server.cjs'
   | 'export-reader.js'
   | 'failure-converter.cjs'
+  | 'plan-player.js'
   | 'sandbox-init.cjs'
   | 'scripted-gateway.js'
   | 'workflows.bundle.js';

@@ -16,6 +16,7 @@ import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import { registerConsole } from '../../api/console/console-files.ts';
 import { takeUpStarts } from '../../api/conversations/start-delivery.ts';
+import type { JobSimulator } from '../../api/jobs/job-simulator.ts';
 import { cachedKeys } from '../../api/keys/cached-keys.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
 import { hashOfKey } from '../../api/application/authentication.ts';
@@ -55,6 +56,8 @@ export interface ServedParts {
   readonly isAlone: boolean;
   readonly closers: Closers;
   readonly env: Environment;
+  /** Null: nothing is played. */
+  readonly simulator: JobSimulator | null;
 }
 
 export type ServedOptions = ApplicationOptions & Pick<HostOptions, 'onNotice'>;
@@ -135,7 +138,7 @@ interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
 }
 
 function createApplication(
-  { store, world, requests, isAlone, followed, configurationOwner, env }: ServedParts,
+  { store, world, requests, isAlone, followed, configurationOwner, env, simulator }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes } = store;
@@ -161,6 +164,7 @@ function createApplication(
         listedModels({ cwd: path.dirname(followed.file), env }, followed.file).hasPrice(model),
       deployment: world.deployment,
     }),
+    simulator,
     planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
     randomHex: (digits) =>
       randomBytes(Math.ceil(digits / 2))

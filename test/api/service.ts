@@ -12,6 +12,7 @@ import { startApplicationServer, type ApplicationServer } from '../../api/applic
 import type { AccessLine } from '../../api/application/access-line.ts';
 import type { RateLimits } from '../../api/application/rate-limit.ts';
 import { takeUpStarts } from '../../api/conversations/start-delivery.ts';
+import type { JobSimulator } from '../../api/jobs/job-simulator.ts';
 import { extendApplication } from '../../api/application/extend.ts';
 import { issueKey } from '../../api/keys/issue-key.ts';
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
@@ -26,6 +27,8 @@ import type { RateMeter } from '../../ports/rate-meter.ts';
 import type { KeyScope } from '../../ports/api-keys.ts';
 import { createJobCompiler } from '../../host/serve/job-compiler.ts';
 import { SHA256 } from '../../host/job/job-file.ts';
+import { builtProgram } from '../../host/sandboxes/places.ts';
+import { createJobSimulator } from '../../cli/simulate/threaded-simulator.ts';
 import { hashPlan } from '../../dsl/plan/plan-text.ts';
 import { activityWorld, type ActivityWorld } from '../activities/activity-world.ts';
 import { ModelAgent } from './model-agent.ts';
@@ -74,6 +77,8 @@ export interface ServiceOptions {
   readonly relay?: AgentRelay;
   /** Stands for the file that the service was started with. */
   readonly configuration?: ConfigurationDesk;
+  /** Plays jobs; by default a thread of the built program does. */
+  readonly simulator?: JobSimulator | null;
   /** A world that another service has left behind. */
   readonly around?: ActivityWorld;
 }
@@ -165,6 +170,10 @@ function applicationOf({
     dialect: dialectOf(options.dialect ?? 'spec'),
     models: ['coder', 'small'],
     jobs: createJobCompiler({ models: () => ['coder', 'small'], deployment: world.deployment }),
+    simulator:
+      options.simulator === undefined
+        ? createJobSimulator(builtProgram('plan-player.js'))
+        : options.simulator,
     publicUrl: () => listening.url,
     planHash: ({ hash: _hash, ...plan }) => hashPlan(plan, SHA256),
     randomHex: (digits) => crypto.randomUUID().replaceAll('-', '').slice(0, digits).padEnd(digits, '0'),

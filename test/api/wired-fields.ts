@@ -47,6 +47,12 @@ const START_FIELDS: Readonly<Record<string, Reader>> = {
   }),
 };
 
+const PLAYED = of('api/jobs/simulation-routes.ts', {
+  text: 'return { text,',
+  inputs: 'inputs, models',
+  seed: 'models, seed',
+});
+
 const CONVERSATION_FILTER = of('api/conversations/read-routes.ts', {
   title__contains: 'query.title__contains',
   created_at__gte: 'query.created_at__gte',
@@ -172,6 +178,8 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
   },
   'get_run_item_evidence query': of('api/runs/item-routes.ts', { item: 'query: { item: key }' }),
   'compile_job body': of('api/jobs/job-routes.ts', { text: 'body.text', inputs: 'body.inputs' }),
+  'simulate_job body': PLAYED,
+  'draw_job_simulation body': PLAYED,
   'get_job_history query': of('api/jobs/job-routes.ts', { limit: 'query: { limit }' }),
   'compare_run query': of('api/jobs/job-routes.ts', { before: 'query.before' }),
   'get_run_result query': of('api/runs/run-command-routes.ts', { name: 'name: query.name' }),

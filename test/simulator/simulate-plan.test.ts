@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_DEFAULT, MODELS_STEADY } from '../../simulator/models/model-options.ts';
-import { simulatePlan } from '../../simulator/simulate-plan.ts';
+import { simulateBounded, simulatePlan } from '../../simulator/simulate-plan.ts';
 import { agent, item, plan, POLICY } from '../conformance/script-parts.ts';
 import { question } from './questions.ts';
 
@@ -96,5 +96,23 @@ describe('simulatePlan()', () => {
     });
     expect(answer.violations).toEqual([]);
     expect(answer.phase).toBe('finished');
+  });
+});
+
+describe('simulateBounded()', () => {
+  const asked = { ...question(20), models: MODELS_DEFAULT, checks: true, curves: true };
+
+  it('answers as simulatePlan() while it may go on', () => {
+    expect(simulateBounded(asked, () => true)).toEqual({ answer: simulatePlan(asked), cutAtMs: null });
+  });
+
+  it('stops when it may not, and answers as simulatePlan() up to there', () => {
+    for (const questions of [0, 1, 5, 12]) {
+      let left = questions;
+      const { answer, cutAtMs } = simulateBounded(asked, () => (left -= 1) >= 0);
+      expect(cutAtMs).toBeGreaterThan(0);
+      expect((cutAtMs ?? 1) % MINUTE_MS).toBe(0);
+      expect(answer).toEqual(simulatePlan({ ...asked, untilMs: cutAtMs ?? 0 }));
+    }
   });
 });

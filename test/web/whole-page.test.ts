@@ -87,7 +87,11 @@ describeWith('chromium', 'every page', () => {
       for (const [address, seen] of pagesOf(id)) {
         await open(address);
         await page.getByText(seen).first().waitFor();
-        if (address === 'start-run') await page.getByRole('textbox', { name: 'Job file' }).waitFor();
+        if (address === 'start-run') {
+          await page.getByRole('textbox', { name: 'Job file' }).waitFor();
+          await page.getByRole('button', { name: 'Simulate' }).click();
+          await page.getByRole('img', { name: '1 conversation by what they do' }).waitFor();
+        }
         if (address === `runs/${PAST.second}`) {
           await page.getByRole('button', { name: 'moody' }).click();
           await page.getByText('+new').waitFor();

@@ -16,6 +16,7 @@ import { firstJob } from '../run/first-job.ts';
 import { JobFindings } from '../run/job-findings.tsx';
 import { costText, JobOutlook } from '../run/job-outlook.tsx';
 import { useSession } from '../session/session.ts';
+import { JobSimulation } from '../simulation/job-simulation.tsx';
 
 type Compiled = ResultOf<'compile_job'>;
 type SubmittedPlan = NonNullable<InputOf<'submit_run'>['body']>['plan'];
@@ -58,6 +59,7 @@ export function StartRunPage(): ReactElement {
         <>
           <JobFindings of={result.findings} />
           {result.outlook === null ? null : <JobOutlook of={result.outlook} />}
+          <JobSimulation text={text} inputs={inputs} name={result.plan?.name ?? null} />
           {result.plan === null ? null : <StartForm result={result} isFresh={isFresh} />}
         </>
       )}

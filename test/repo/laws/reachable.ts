@@ -12,6 +12,8 @@ const ENTRIES: readonly RegExp[] = [
   /^runtimes\/process\/inside\/(init|write-compiled)\.ts$/,
   // A thread of whoever reads a long export.
   /^clients\/gateway\/export-reader\.ts$/,
+  // A thread of whoever plays a job for a page.
+  /^cli\/simulate\/plan-player\.ts$/,
   /^runtimes\/kubernetes\/reader\/main\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,
   // Bundled by the bench into the sandboxes that it starts.

@@ -1,0 +1,82 @@
+/**
+ * One play of a job that came as a text, for whoever shows it elsewhere than in a terminal.
+ * Owns its bounds and what is told of it; models, seed and time are those of `parley simulate`.
+ */
+import type { JobSimulation, SimulatedJob } from '../../api/jobs/job-simulator.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
+import { createJobCompiler } from '../../host/serve/job-compiler.ts';
+import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
+import { simulateBounded, type BoundedAnswer } from '../../simulator/simulate-plan.ts';
+import { slotsMaxOf } from '../../simulator/slots-max.ts';
+import { planPage } from '../../simulator/views/plan-page.ts';
+import { playSummary } from '../../simulator/views/play-summary.ts';
+import { UNTIL_DEFAULT_MS } from './play-request.ts';
+import { playable, type Playable } from './playable.ts';
+import { refuseBroken } from './refuse-broken.ts';
+
+/** A play of more takes minutes, and is for the command line. */
+const ITEMS_MAX = 10_000;
+/** In a larger play, looking whether every rule holds takes half of the time that it is given. */
+const CHECKED_ITEMS_MAX = 1_000;
+const LEFT_OUT_SHOWN_MAX = 20;
+
+export interface PlayedJob extends Playable, BoundedAnswer {
+  readonly job: SimulatedJob;
+}
+
+/** `mayGoOn` is asked again and again. @throws ParleyError plan_invalid, internal when a rule did not hold */
+export function playJob(job: SimulatedJob, mayGoOn: () => boolean): PlayedJob {
+  const { text, inputs, models, deployment, seed } = job;
+  const compiled = createJobCompiler({ models: () => models, deployment }).compile(text, inputs);
+  if (compiled.plan === null)
+    throw new ParleyError('plan_invalid', 'Cannot simulate: the job has errors, or inputs without a value');
+  const { plan, leftOut } = playable(compiled.plan);
+  const count = plan.items.length;
+  if (count > ITEMS_MAX)
+    throw new ParleyError(
+      'plan_invalid',
+      `Cannot simulate here: ${count} conversations, ${ITEMS_MAX} at most`,
+      {
+        details: { conversations: count, conversations_max: ITEMS_MAX },
+        remedy: 'use "parley simulate"',
+      },
+    );
+  const bounded = simulateBounded(
+    {
+      ...{ plan, policy: deployment, models: { ...MODELS_DEFAULT, pollMs: deployment.pollMs } },
+      ...{ seed, untilMs: UNTIL_DEFAULT_MS, startAt: START_AT_DEFAULT, curves: true },
+      checks: count <= CHECKED_ITEMS_MAX,
+    },
+    mayGoOn,
+  );
+  refuseBroken(bounded.answer);
+  return { ...bounded, plan, leftOut, job };
+}
+
+export function pageOf({ plan, answer, job }: PlayedJob): string {
+  return planPage({ name: plan.name, answer, startAt: START_AT_DEFAULT, seed: job.seed });
+}
+
+export function simulationOf({ plan, leftOut, answer, cutAtMs, job }: PlayedJob): JobSimulation {
+  const { conversations, phase, reason, makespanMs, endedAt, curves } = answer;
+  const since = (at: number): number => at - START_AT_DEFAULT;
+  return {
+    ...playSummary(answer, START_AT_DEFAULT),
+    ...{ planHash: plan.hash, seed: job.seed, conversations: conversations.length },
+    leftOut: leftOut.slice(0, LEFT_OUT_SHOWN_MAX).map(({ key }) => key),
+    leftOutCount: leftOut.length,
+    ...{ phase, reason, cutAtMs, shownUntilMs: makespanMs ?? since(endedAt) },
+    ended: counts(conversations.flatMap(({ outcome }) => outcome ?? [])),
+    met: counts(conversations.flatMap(({ met }) => met)),
+    sandboxesMax: slotsMaxOf(job.deployment.capacity),
+    activities: (curves?.activities ?? []).map(({ at, ...numbers }) => ({ atMs: since(at), ...numbers })),
+    slots: (curves?.slots ?? []).map(({ at, value }) => ({ atMs: since(at), value })),
+  };
+}
+
+function counts(words: readonly string[]): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const word of words) found[word] = (found[word] ?? 0) + 1;
+  return found;
+}

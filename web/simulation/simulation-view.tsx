@@ -1,0 +1,130 @@
+/**
+ * What one play of a job came to: its figures, the picture, and the same for those who read it.
+ * Owns the wording; it is loaded when somebody asks for a play.
+ */
+import type { ReactElement } from 'react';
+import { Notice } from '../components/notice.tsx';
+import { Scroll } from '../components/scroll.tsx';
+import { Sum } from '../components/sum.tsx';
+import { Table } from '../components/table.tsx';
+import { usdOfNano } from '../text/money.ts';
+import { duration } from '../text/time.ts';
+import { labelOf } from '../text/words.ts';
+import { SimulationChart } from './simulation-chart.tsx';
+import { ACTIVITY_LABELS, instantsOf, limitSentences, STACK, type Simulation } from './simulation-series.ts';
+
+/** As many rows as are read without scrolling much. */
+const ROWS = 21;
+
+export function SimulationView({ of }: { readonly of: Simulation }): ReactElement {
+  if (of.conversations === 0)
+    return (
+      <div className="empty card">
+        <p>Nothing of it can be played: all conversations come from results of others.</p>
+      </div>
+    );
+  return (
+    <>
+      <Caveats of={of} />
+      <Figures of={of} />
+      <SimulationChart of={of} />
+      <Rows of={of} />
+    </>
+  );
+}
+
+function Caveats({ of }: { readonly of: Simulation }): ReactElement {
+  const { cut_at_ms: cutMs, makespan_ms: makespanMs, left_out: keys, left_out_count: count } = of;
+  return (
+    <>
+      {cutMs === null || makespanMs !== null ? null : (
+        <Notice tone="wait">
+          Playing it took too long: this is how it stands after {duration(cutMs)}. parley simulate plays the
+          whole of it.
+        </Notice>
+      )}
+      {count === 0 ? null : (
+        <Notice tone="calm">
+          Left out, because their conversations are known once others have ended: {keys.join(', ')}
+          {count > keys.length ? ` and ${count - keys.length} more` : ''}.
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Figures({ of }: { readonly of: Simulation }): ReactElement {
+  const {
+    makespan_ms: makespanMs,
+    makespan_bound_ms: boundMs,
+    queued_ms: queued,
+    conversation_ms: each,
+  } = of;
+  const open = of.conversations - Object.values(of.ended).reduce((sum, one) => sum + one, 0);
+  const ended = Object.entries(of.ended).map(([word, count]) => `${labelOf(word)} ${count.toLocaleString()}`);
+  const limits = limitSentences(of);
+  return (
+    <dl className="sums">
+      <Sum name="Time">
+        {makespanMs === null ? 'does not end' : duration(makespanMs)}
+        <small>
+          {boundMs === null ? notEnded(open) : `at the least ${duration(boundMs)} for the same work`}
+        </small>
+      </Sum>
+      <Sum name="Cost">
+        {usdOfNano(of.cost_nano_usd)}
+        <small>of an agent that is made up</small>
+      </Sum>
+      <Sum name="Sandboxes at once">
+        {of.sandboxes_peak.toLocaleString()}
+        <small>
+          of {of.sandboxes_max.toLocaleString()} allowed, first after {duration(of.sandboxes_peak_at_ms)}
+        </small>
+      </Sum>
+      <Sum name="Waiting">
+        {queued === null ? 'nobody' : duration(queued.p50)}
+        <small>{queued === null ? '' : `half of them; at most ${duration(queued.max)}`}</small>
+      </Sum>
+      <Sum name="A conversation">
+        {each === null ? 'none ends' : duration(each.p50)}
+        <small>{each === null ? '' : `half of them; at most ${duration(each.max)}`}</small>
+      </Sum>
+      <Sum name="Ends">
+        {ended[0] ?? 'None'}
+        <small>{[...ended.slice(1), ...(open === 0 ? [] : [notEnded(open)]), ...limits].join(', ')}</small>
+      </Sum>
+    </dl>
+  );
+}
+
+function notEnded(open: number): string {
+  return `${open.toLocaleString()} have not ended`;
+}
+
+/** What the picture shows, for whoever reads it as figures. */
+function Rows({ of }: { readonly of: Simulation }): ReactElement {
+  const order = STACK.toReversed();
+  const columns = [...order.map((as) => ACTIVITY_LABELS[as]), 'Sandboxes'];
+  return (
+    <details>
+      <summary>The timeline, as figures</summary>
+      <Scroll label="Timeline as figures">
+        <Table columns={['After', ...columns.map((name) => ({ name, holds: 'figures' as const }))]}>
+          {instantsOf(of, ROWS).map(({ atMs, counts, slots }) => (
+            <tr key={atMs}>
+              <th scope="row" className="played-after">
+                {duration(atMs)}
+              </th>
+              {order.map((as) => (
+                <td key={as} className="number">
+                  {counts[as].toLocaleString()}
+                </td>
+              ))}
+              <td className="number">{slots.toLocaleString()}</td>
+            </tr>
+          ))}
+        </Table>
+      </Scroll>
+    </details>
+  );
+}
