@@ -5,7 +5,7 @@
 import { ParleyError } from '../core/parley-error.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { Clock } from '../ports/clock.ts';
-import { Buckets } from './application/rate-limit.ts';
+import { Buckets } from './rates/rate-limit.ts';
 
 /** One note a minute for one place and status: the first tells, the others would repeat it. */
 const PER_PLACE = { burst: 1, perSecond: 1 / 60 };

@@ -14,6 +14,7 @@ export interface EventFollower {
   close(): void;
 }
 
+/** Wakes followers. */
 export interface EventWakes {
   /** To be opened before the first look: what is stored from then on wakes it. */
   follow(conversationId: ConversationId): EventFollower;

@@ -11,6 +11,7 @@ export interface RateLimit {
   readonly perSecond: number;
 }
 
+/** Counts for all. */
 export interface RateMeter {
   /**
    * Takes what each caller has used off its bucket, which may fall below nothing, and answers what is left in it. Time is

@@ -8,9 +8,9 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Application, Principal, SandboxCaller } from './application.ts';
 import { callerByKey, callerBySession } from './authentication.ts';
 import { RefusalNotes } from '../refusal-notes.ts';
-import type { RateLimits } from './rate-limit.ts';
+import type { RateLimits } from '../rates/rate-limit.ts';
 import type { Access } from './route.ts';
-import { SharedBuckets } from './shared-buckets.ts';
+import { SharedBuckets } from '../rates/shared-buckets.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

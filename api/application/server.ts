@@ -13,7 +13,7 @@ import { textOf } from './json-text.ts';
 import { HttpRequest } from './http-request.ts';
 import { knownMethods, spelledMethods } from './known-methods.ts';
 import { openApiDocument } from './openapi.ts';
-import { RATE_LIMITS_DEFAULT, type RateLimits } from './rate-limit.ts';
+import { RATE_LIMITS_DEFAULT, type RateLimits } from '../rates/rate-limit.ts';
 import { isChange, type Route } from './route.ts';
 import { HEADER_BYTES_MAX, refuseAddress, refuseUnreadable } from './unreadable.ts';
 import { InvalidRequest, validated } from './validation.ts';

@@ -97,9 +97,7 @@ export async function openOwnerHost(
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const served = await openServed(options, {
     ...{ followed, configurationOwner: null, store, world, requests, closers, env },
-    // Services that leave the work to workers on Temporal may be several on one store.
-    isAlone: config.engine.kind === 'embedded',
-    socketPath: places.apiSocket,
+    ...{ socketPath: places.apiSocket, isAlone: config.engine.kind === 'embedded' },
   });
   const host = hostOf({
     ...{ config, store, files, world, facts, requests, isReady },

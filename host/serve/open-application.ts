@@ -52,7 +52,7 @@ export interface ServedParts {
   readonly store: Store;
   readonly world: World;
   readonly requests: Notifier;
-  /** True when no other process can serve from this store. */
+  /** True when no other process can serve from this store; on Temporal several may. */
   readonly isAlone: boolean;
   readonly closers: Closers;
   readonly env: Environment;

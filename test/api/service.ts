@@ -10,7 +10,7 @@ import { dialectOf, type DialectName } from '../../api/application/dialect.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../../api/application/server.ts';
 import type { AccessLine } from '../../api/application/access-line.ts';
-import type { RateLimits } from '../../api/application/rate-limit.ts';
+import type { RateLimits } from '../../api/rates/rate-limit.ts';
 import { takeUpStarts } from '../../api/conversations/start-delivery.ts';
 import type { JobSimulator } from '../../api/jobs/job-simulator.ts';
 import { extendApplication } from '../../api/application/extend.ts';

@@ -1,6 +1,6 @@
 /** Rate limits of several services: how far they go over what is counted in common, and what they do without it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { AHEAD_MAX, SharedBuckets } from '../../api/application/shared-buckets.ts';
+import { AHEAD_MAX, SharedBuckets } from '../../api/rates/shared-buckets.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { RateLimit, RateMeter } from '../../ports/rate-meter.ts';
