@@ -43,8 +43,16 @@ const RATE = 1_000;
 
 /** The parts that wrk sends, with their connections and who takes part. */
 const PARTS: Readonly<Record<string, { body: string; connections: number; names: readonly string[] }>> = {
-  small: { body: SMALL, connections: 32, names: ['direct', 'nginx', 'bare relay', 'parley', 'litellm', 'portkey'] },
-  stream: { body: STREAM, connections: 8, names: ['direct', 'nginx', 'bare relay', 'parley', 'litellm', 'portkey'] },
+  small: {
+    body: SMALL,
+    connections: 32,
+    names: ['direct', 'nginx', 'bare relay', 'parley', 'litellm', 'portkey'],
+  },
+  stream: {
+    body: STREAM,
+    connections: 8,
+    names: ['direct', 'nginx', 'bare relay', 'parley', 'litellm', 'portkey'],
+  },
   large: { body: LARGE, connections: 8, names: ['nginx', 'bare relay', 'parse relay', 'parley'] },
 };
 

@@ -3,6 +3,7 @@
  * Owns the interface; the time of a lease is the database's own, so that clocks of hosts need not agree.
  */
 
+/** What a proxy learns when it renews its lease. */
 export interface PeerNews {
   /** False when this proxy was given up meanwhile: it joins again under another id. */
   readonly isKnown: boolean;
@@ -12,6 +13,7 @@ export interface PeerNews {
   readonly expired: readonly string[];
 }
 
+/** Who serves over the database. */
 export interface ProxyPeers {
   /** True when no other proxy serves. @throws ParleyError store_unavailable */
   join(id: string, leaseMs: number): Promise<boolean>;

@@ -15,6 +15,7 @@ export interface LeaseAccount {
   readonly windowFrom: number;
 }
 
+/** What a proxy says of an account, and what it asks for. */
 export interface LeaseExchange {
   readonly account: LeaseAccount;
   /** The proxy, as it joined. */
@@ -26,12 +27,13 @@ export interface LeaseExchange {
   readonly charged: number;
   readonly held: number;
   readonly inFlight: number;
-  /** As in `LeaseWish`. */
+  /** As in `LeaseAsk`. */
   readonly least: number | null;
   readonly isOwnBound: boolean;
   readonly surplus: number;
 }
 
+/** How the account stands after an exchange. */
 export type LeaseAnswer =
   | {
       readonly kind: 'standing';
@@ -48,6 +50,7 @@ export type LeaseAnswer =
   /** The holder was given up: its share went back, and it goes on under another name. */
   | { readonly kind: 'lost' };
 
+/** Shares of limits. */
 export interface SpendLeases {
   /**
    * Says what was used, and takes, keeps or gives back a share, in one transaction.

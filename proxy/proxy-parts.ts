@@ -17,9 +17,9 @@ import type { OpenCalls } from './relay/open-calls.ts';
 import type { HeaderRule } from './relay/request-headers.ts';
 import type { RunBudgets } from './keys/run-budgets.ts';
 import type { SpendWriter } from './spend/spend-writer.ts';
-import type { PeerLife } from './shared/peer-life.ts';
-import type { SharedLimits } from './shared/shared-limits.ts';
-import type { SharedModels } from './shared/shared-models.ts';
+import type { PeerLife } from './peers/peer-life.ts';
+import type { SharedLimits } from './peers/shared-limits.ts';
+import type { SharedModels } from './peers/shared-models.ts';
 import type { VirtualKeys } from './keys/virtual-keys.ts';
 
 /** What this proxy has in common with others over one database. */

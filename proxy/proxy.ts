@@ -8,11 +8,8 @@ import { HeldBytes } from '../core/shares/held-bytes.ts';
 import type { SpendLoss } from '../core/money/spend-loss.ts';
 import type { KeyDirectory } from '../ports/key-directory.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
-import type { ProxyPeers } from '../ports/proxy-peers.ts';
-import type { SecretVault } from '../ports/secret-vault.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
 import type { SpendBudgets } from '../ports/spend-budgets.ts';
-import type { SpendLeases } from '../ports/spend-leases.ts';
 import type { SpendLog } from '../ports/spend-log.ts';
 import { readyCodings } from '../clients/gateway/content-coding.ts';
 import { CallMetrics } from './admin/call-metrics.ts';
@@ -35,7 +32,8 @@ import type { CallCounters, LiveConfig, ProxyParts } from './proxy-parts.ts';
 import { headerRule } from './relay/request-headers.ts';
 import { route } from './router.ts';
 import { RunBudgets } from './keys/run-budgets.ts';
-import { openShared } from './shared/open-shared.ts';
+import { openShared } from './peers/open-shared.ts';
+import type { ProxySharing } from './peers/proxy-sharing.ts';
 import { SpendRetention } from './spend/spend-retention.ts';
 import { SpendWriter } from './spend/spend-writer.ts';
 import { VirtualKeys } from './keys/virtual-keys.ts';
@@ -67,15 +65,6 @@ export interface ProxyOptions {
   readonly sharing?: ProxySharing;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
-}
-
-export interface ProxySharing {
-  readonly peers: ProxyPeers;
-  readonly leases: SpendLeases;
-  /** Opens for every proxy: models that were added are in it. */
-  readonly vault: SecretVault;
-  /** Brings in what dead proxies left on this host. */
-  readonly tendOrphans?: () => Promise<void>;
 }
 
 export interface ProxyMetrics extends Readonly<CallCounters> {
@@ -190,6 +179,7 @@ function assemble(options: ProxyOptions): ProxyParts {
   const writer = new SpendWriter({
     ...{ spend, spoolDir, clock, log },
     ...(onLost === undefined ? {} : { onLost }),
+    isCommittedFirst: () => parts.live.config.commitsBeforeDispatch,
   });
   const flush = (): Promise<void> => writer.flush();
   const shared =

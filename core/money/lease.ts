@@ -13,7 +13,7 @@ export interface LeaseStanding {
 }
 
 /** What one process asks for. */
-export interface LeaseWish {
+export interface LeaseAsk {
   /** What its calls in flight may still use: it keeps that in any case. */
   readonly held: number;
   readonly inFlight: number;
@@ -35,18 +35,18 @@ export interface LeaseShare {
 }
 
 /** Grants of all processes and what was used never exceed the limit, but by what calls in flight hold already. */
-export function decideLease({ limit, spent, others }: LeaseStanding, wish: LeaseWish): LeaseShare {
-  const { held, inFlight, least, surplus } = wish;
+export function decideLease({ limit, spent, others }: LeaseStanding, ask: LeaseAsk): LeaseShare {
+  const { held, inFlight, least, surplus } = ask;
   const free = Math.max(0, limit - spent - others - held);
-  if (least === 0) return { granted: held + (wish.isBehind ? 0 : Math.min(free, surplus)), isAnswered: true };
+  if (least === 0) return { granted: held + (ask.isBehind ? 0 : Math.min(free, surplus)), isAnswered: true };
   // Used up: waiting would not help.
   if (limit - spent <= 0) return { granted: held, isAnswered: true };
-  if (wish.isBehind) return { granted: held, isAnswered: false };
+  if (ask.isBehind) return { granted: held, isAnswered: false };
   if (least !== null && least <= free) {
     return { granted: held + Math.min(free, least + surplus), isAnswered: true };
   }
   if (others > 0 || inFlight > 0) return { granted: held, isAnswered: false };
   // Nobody else is there: what cannot be bounded may have all that is left.
-  const isRefused = least !== null && wish.isOwnBound;
+  const isRefused = least !== null && ask.isOwnBound;
   return { granted: isRefused ? 0 : limit - spent, isAnswered: true };
 }

@@ -55,6 +55,8 @@ export interface ProxyConfig {
   readonly customHeaders: ReadonlyMap<string, string>;
   /** `general_settings.spend_retention_days`: older rows are kept as daily totals; null keeps every row. */
   readonly spendRetentionDays: number | null;
+  /** A row is in the store before its call is sent, so that it outlives its host; costs each call a commit. */
+  readonly commitsBeforeDispatch: boolean;
   /** From the environment variable PROXY_MASTER_KEY; null: nobody holds the master key. */
   readonly masterKey: string | null;
 }

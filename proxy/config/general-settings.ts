@@ -16,6 +16,7 @@ const KEYS = new Set([
   'llm_provider',
   'custom_llm_extra_headers',
   'spend_retention_days',
+  'commit_before_dispatch',
 ]);
 /** The only provider setting under which headers for every call may be set; the others have theirs fixed. */
 const CUSTOM = 'custom';
@@ -23,7 +24,11 @@ const PROVIDERS = [CUSTOM, 'anthropic', 'openai', 'bedrock', 'azure', 'vertex'];
 
 type GeneralSettings = Pick<
   ProxyConfig,
-  'forwardClientHeaders' | 'headersKeptBack' | 'customHeaders' | 'spendRetentionDays'
+  | 'forwardClientHeaders'
+  | 'headersKeptBack'
+  | 'customHeaders'
+  | 'spendRetentionDays'
+  | 'commitsBeforeDispatch'
 >;
 
 export function readGeneralSettings(reading: Reading, raw: unknown): GeneralSettings {
@@ -33,18 +38,19 @@ export function readGeneralSettings(reading: Reading, raw: unknown): GeneralSett
     report(reading, 'error', PATH, 'Cannot load the general settings: they must be an object');
   warnUnknown(reading, PATH, settings ?? {}, KEYS);
   return {
-    forwardClientHeaders: readFlag(reading, settings?.['forward_client_headers_to_llm_api']),
+    forwardClientHeaders: readFlag(reading, settings, 'forward_client_headers_to_llm_api'),
     headersKeptBack: readKeptBack(reading, settings?.['headers_kept_back']),
     customHeaders: readCustomHeaders(reading, settings ?? {}, asObject(raw) ?? {}),
     spendRetentionDays: readRetention(reading, settings?.['spend_retention_days']),
+    commitsBeforeDispatch: readFlag(reading, settings, 'commit_before_dispatch'),
   };
 }
 
 /** A text is accepted beside a boolean because an environment variable can only hold one. */
-function readFlag(reading: Reading, value: unknown): boolean {
+function readFlag(reading: Reading, settings: JsonObject | null, name: string): boolean {
+  const value = settings?.[name];
   if (value === true || value === 'true') return true;
   if (value !== undefined && value !== false && value !== 'false') {
-    const name = 'forward_client_headers_to_llm_api';
     report(reading, 'error', `${PATH}.${name}`, `Cannot load ${name}: it must be true or false`);
   }
   return false;

@@ -4,7 +4,7 @@
  */
 import type { SpendBudgets } from '../../ports/spend-budgets.ts';
 import type { SpendReservations } from '../../ports/spend-reservations.ts';
-import type { SharedLimits } from '../shared/shared-limits.ts';
+import type { SharedLimits } from '../peers/shared-limits.ts';
 import { BudgetAccount } from '../spend/budget-account.ts';
 import { BUDGET_MEMORY_MS, RUNS_IN_MEMORY_MAX, SESSIONS_IN_MEMORY_MAX } from '../limits.ts';
 

@@ -10,8 +10,8 @@ import type { ProxyKeyRecord, ProxyKeyStore } from '../../ports/proxy-keys.ts';
 import type { SpendAccounts } from '../../ports/spend-accounts.ts';
 import type { SpendReservations } from '../../ports/spend-reservations.ts';
 import type { Failure } from '../failure.ts';
-import { SharedKeys } from '../shared/shared-keys.ts';
-import type { SharedLimits } from '../shared/shared-limits.ts';
+import { SharedKeys } from '../peers/shared-keys.ts';
+import type { SharedLimits } from '../peers/shared-limits.ts';
 import { countBegin, countEnd, freshUse, nextWindowS, refusalOf, type KeyUse } from './key-use.ts';
 import { KEY_MEMORY_MS, KEYS_IN_MEMORY_MAX } from '../limits.ts';
 

@@ -17,6 +17,8 @@ export interface SpendWriterOptions {
   readonly spoolDir: string;
   readonly clock: { now(): number };
   readonly log: ProxyLog;
+  /** Asked for every turn: whether a row has to be in the store, too, before its call is sent; absent: never. */
+  readonly isCommittedFirst?: () => boolean;
   /** The store lacked calls that it had had, and has them again; called once, at the start. */
   readonly onLost?: (lost: SpendLoss) => void;
 }
@@ -116,6 +118,25 @@ export class SpendWriter {
       this.options.log.error({ rows: rows.length, cause: String(cause) }, 'Cannot spool spend rows');
     }
     this.arm();
+    if (refused === null && waiting.length > 0 && this.options.isCommittedFirst?.() === true)
+      void this.commit(rows, waiting);
+    else for (const kept of waiting) kept(refused);
+  }
+
+  /** A call whose row the store does not take is not sent, and its row says so. */
+  private async commit(
+    rows: readonly SpendRow[],
+    waiting: readonly ((refused: Error | null) => void)[],
+  ): Promise<void> {
+    const opened = rows.filter(({ state }) => state === 'open');
+    let refused: Error | null = null;
+    try {
+      await this.options.spend.write(opened);
+    } catch (cause) {
+      refused = cause instanceof Error ? cause : new Error(String(cause));
+      for (const row of opened)
+        this.close({ ...row, state: 'aborted', endedAt: this.options.clock.now(), held: nanoUsd(0) });
+    }
     for (const kept of waiting) kept(refused);
   }
 

@@ -5,18 +5,12 @@
 import { sql, type Transaction } from 'kysely';
 import type { ProxyPeers } from '../../ports/proxy-peers.ts';
 import { safeInteger } from '../sql/column-value.ts';
-import type { Dialect, StoreConnection } from '../sql/connection.ts';
+import type { StoreConnection } from '../sql/connection.ts';
+import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
 import { settle } from './spend-leases.ts';
 
 const REVISION = 'keys and models';
-
-/** Epoch milliseconds, also within a transaction that waited for a lock. */
-export function databaseNow(dialect: Dialect) {
-  return dialect === 'postgres'
-    ? sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`
-    : sql<number>`cast(unixepoch('subsec') * 1000 as integer)`;
-}
 
 export function proxyPeers(connection: StoreConnection): ProxyPeers {
   const { dialect } = connection;

@@ -13,8 +13,8 @@ import type {
 } from '../../ports/spend-leases.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import type { Dialect, StoreConnection } from '../sql/connection.ts';
+import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
-import { databaseNow } from './proxy-peers.ts';
 
 /** Whoever waits asks again several times within it; who is gone blocks nobody for longer. */
 const WAITER_MS = 2_000;

@@ -49,7 +49,9 @@ export function leaseSuite(open: OpenEmptyStore): void {
       const ids = Array.from({ length: 8 }, (_, i) => `p${i}`);
       const { leases } = await joined(open, ...ids, 'watcher');
       await leases.exchange(ask('watcher', { earlier: 0 }));
-      const answers = await Promise.all(ids.map((id) => leases.exchange(ask(id, { least: 90, surplus: 60 }))));
+      const answers = await Promise.all(
+        ids.map((id) => leases.exchange(ask(id, { least: 90, surplus: 60 }))),
+      );
       const given = answers.map((answer) => (answer.kind === 'standing' ? answer.granted : Number.NaN));
       expect(given.filter((amount) => amount === 150)).toHaveLength(6);
       const sum = given.reduce((all, amount) => all + amount, 0);

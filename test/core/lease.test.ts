@@ -1,10 +1,10 @@
 /** decideLease(): how one limit is divided among processes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideLease, type LeaseStanding, type LeaseWish } from '../../core/money/lease.ts';
+import { decideLease, type LeaseStanding, type LeaseAsk } from '../../core/money/lease.ts';
 
 const STANDING: LeaseStanding = { limit: 100, spent: 20, others: 30 };
-const WISH: LeaseWish = { held: 10, inFlight: 1, least: 5, isOwnBound: false, surplus: 8, isBehind: false };
+const ASK: LeaseAsk = { held: 10, inFlight: 1, least: 5, isOwnBound: false, surplus: 8, isBehind: false };
 
 describe('decideLease()', () => {
   it.each([
@@ -36,19 +36,19 @@ describe('decideLease()', () => {
       [0, true],
     ],
     ['says at once that nothing is left', { spent: 100 }, { least: null, isBehind: true }, [10, true]],
-  ] as const)('%s', (_name, standing, wish, expected) => {
-    const { granted, isAnswered } = decideLease({ ...STANDING, ...standing }, { ...WISH, ...wish });
+  ] as const)('%s', (_name, standing, ask, expected) => {
+    const { granted, isAnswered } = decideLease({ ...STANDING, ...standing }, { ...ASK, ...ask });
     expect([granted, isAnswered]).toEqual(expected);
   });
 
   it('never gives out more than the limit beyond what is held', () => {
     const amount = fc.nat(1_000);
-    const wish = fc.record({
+    const ask = fc.record({
       ...{ held: amount, inFlight: fc.nat(3), least: fc.option(amount), surplus: amount },
       ...{ isOwnBound: fc.boolean(), isBehind: fc.boolean() },
     });
     fc.assert(
-      fc.property(fc.record({ limit: amount, spent: amount, others: amount }), wish, (standing, asked) => {
+      fc.property(fc.record({ limit: amount, spent: amount, others: amount }), ask, (standing, asked) => {
         const { granted } = decideLease(standing, asked);
         const left = Math.max(0, standing.limit - standing.spent - standing.others);
         expect(granted).toBeGreaterThanOrEqual(0);

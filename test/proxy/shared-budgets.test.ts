@@ -7,7 +7,16 @@ import { createProxy } from '../../proxy/proxy.ts';
 import { sealKeyOfSecret } from '../../store/access/seal-key.ts';
 import type { Store } from '../../store/open-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
-import { BODY, entryFor, KEYS, openTestStore, readConfig, send, SILENT_LOG, VENDOR } from './proxy-under-test.ts';
+import {
+  BODY,
+  entryFor,
+  KEYS,
+  openTestStore,
+  readConfig,
+  send,
+  SILENT_LOG,
+  VENDOR,
+} from './proxy-under-test.ts';
 import { answerJson, startStubGateway } from './stub-gateway.ts';
 
 /** 10 tokens in and 10 out, at a dollar for a thousand: two cents. */
@@ -26,7 +35,12 @@ interface Beside {
 
 async function startBeside(
   store: Store,
-  own: { readonly name: string; readonly origin: string; readonly limit: number; readonly leases?: SpendLeases },
+  own: {
+    readonly name: string;
+    readonly origin: string;
+    readonly limit: number;
+    readonly leases?: SpendLeases;
+  },
 ): Promise<Beside> {
   let calls = 0;
   const proxy = createProxy({
@@ -62,7 +76,10 @@ describe('proxies that serve one run', () => {
     const [store, gateway] = [await openTestStore(), await startStubGateway()];
     gateway.answer = answerJson(200, REPLY);
     const own = { origin: gateway.origin, limit: 10 * CALL_NANO_USD };
-    const both = [await startBeside(store, { ...own, name: 'a' }), await startBeside(store, { ...own, name: 'b' })];
+    const both = [
+      await startBeside(store, { ...own, name: 'a' }),
+      await startBeside(store, { ...own, name: 'b' }),
+    ];
     const body = `{"max_tokens":20,${BODY.slice(1)}`;
     let refused = 0;
     const caller = async (first: number): Promise<void> => {
@@ -99,6 +116,10 @@ describe('proxies that serve one run', () => {
     };
     const proxy = await startBeside(store, { name: 'a', origin: gateway.origin, limit: 1e9, leases });
     const reply = await send({ url: proxy.url });
-    expect([reply.status, reply.json().error.code, gateway.seen.length]).toEqual([503, 'store_unavailable', 0]);
+    expect([reply.status, reply.json().error.code, gateway.seen.length]).toEqual([
+      503,
+      'store_unavailable',
+      0,
+    ]);
   });
 });

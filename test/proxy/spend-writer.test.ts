@@ -12,10 +12,11 @@ import { tempDir } from '../helpers/temp-dir.ts';
 import { MemorySpendLog } from './memory-spend-log.ts';
 import { SILENT_LOG } from './proxy-under-test.ts';
 
-function setUp() {
+function setUp(isCommittedFirst = false) {
   const spoolDir = path.join(tempDir(), 'spool');
   const spend = new MemorySpendLog();
-  const writer = new SpendWriter({ spend, spoolDir, clock: { now: () => 5 }, log: SILENT_LOG });
+  const own = { clock: { now: () => 5 }, log: SILENT_LOG, isCommittedFirst: () => isCommittedFirst };
+  const writer = new SpendWriter({ spend, spoolDir, ...own });
   const spooled = (): readonly SpendRow[] =>
     readdirSync(spoolDir)
       .flatMap((name) => readFileSync(path.join(spoolDir, name), 'utf8').split('\n'))
@@ -45,6 +46,28 @@ describe('SpendWriter', () => {
     await Promise.all(calls);
     expect(seen).toEqual([3, 3, 3]);
     await writer.stop();
+  });
+
+  it('lets a call go only once its row is in the store, where that is wanted', async () => {
+    const { spend, writer, open } = setUp(true);
+    const seen = await Promise.all(
+      [open('a'), open('b')].map((kept) => kept.then(() => [...spend.rows.keys()])),
+    );
+    expect(seen).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+    const { write } = spend;
+    spend.write = () => Promise.reject(new Error('Cannot reach the store: it is away'));
+    expect((await open('c'))?.message).toContain('it is away');
+    spend.write = write;
+    await writer.stop();
+    const states = [...spend.rows.values()].map((row) => [row.callId, row.state]);
+    expect(states).toEqual([
+      ['a', 'interrupted'],
+      ['b', 'interrupted'],
+      ['c', 'aborted'],
+    ]);
   });
 
   it('refuses every call of a turn that the disk refused, and sends its closed rows to the store all the same', async () => {

@@ -167,6 +167,11 @@ export const PROXY_CONFIG_SCHEMA: Json = {
           { type: 'integer', minimum: 1 },
           { examples: [90] },
         ),
+        commit_before_dispatch: orReference(
+          'Whether the spend row of a call is in the store before it is sent, so that it outlives its host.',
+          { type: 'boolean' },
+          { default: false, examples: [true] },
+        ),
       },
     },
     router_settings: {

@@ -4,9 +4,9 @@
  */
 import { readModelEntry } from '../config/model-entry.ts';
 import type { ProxyLog } from '../log.ts';
-import type { ProxySharing } from '../proxy.ts';
 import type { ProxyParts, SharedParts } from '../proxy-parts.ts';
 import { PeerLife } from './peer-life.ts';
+import type { ProxySharing } from './proxy-sharing.ts';
 import { SharedLimits } from './shared-limits.ts';
 import { SharedModels } from './shared-models.ts';
 
