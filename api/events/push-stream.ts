@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Principal } from '../application/application.ts';
-import { leftSignal } from '../application/left-signal.ts';
+import { leftSignal } from '../left-signal.ts';
 import { closeFeed, openFeed } from './event-feed.ts';
 
 /** Keeps proxies in between from closing what is silent. */

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Application } from '../application/application.ts';
-import { leftSignal } from '../application/left-signal.ts';
+import { leftSignal } from '../left-signal.ts';
 import { route } from '../application/route.ts';
 import { nanoUsd } from '../runs/run-record.ts';
 import type { JobSimulation, JobSimulator, SimulatedJob } from './job-simulator.ts';

@@ -9,9 +9,9 @@ import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 
 /** A play that has taken so long is cut off, and shown up to there. */
-export const PLAY_MS_MAX = 20_000;
-/** One that does not notice by itself is ended. */
-const THREAD_MS_MAX = 2 * PLAY_MS_MAX;
+export const PLAY_MS_MAX = 30_000;
+/** One that does not notice by itself is ended, before what stands between it and a browser gives up. */
+const THREAD_MS_MAX = PLAY_MS_MAX + 15_000;
 /** Ten thousand conversations take a third of it. */
 const HEAP_MB_MAX = 1_024;
 /** Whoever is behind them would wait for longer than a person does. */

@@ -24,12 +24,12 @@ export function SimulationView({ of }: { readonly of: Simulation }): ReactElemen
       </div>
     );
   return (
-    <>
+    <div className="stack played">
       <Caveats of={of} />
       <Figures of={of} />
       <SimulationChart of={of} />
       <Rows of={of} />
-    </>
+    </div>
   );
 }
 
