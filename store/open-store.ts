@@ -24,6 +24,7 @@ import type { SpendLog } from '../ports/spend-log.ts';
 import type { ApiKeyStore } from '../ports/api-keys.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { EventSearch } from '../ports/event-search.ts';
+import type { HostLeases } from '../ports/host-leases.ts';
 import type { IdempotencyKeys } from '../ports/idempotency-keys.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
 import type { StartTaskStore } from '../ports/start-tasks.ts';
@@ -50,6 +51,7 @@ import { lifecycleLog } from './records/lifecycle-log.ts';
 import { overview } from './records/overview.ts';
 import { migrate, requireCurrent } from './schema/migrate.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
+import { hostStore } from './placement/host-store.ts';
 import { placementStore } from './placement/placement-store.ts';
 import { planStore } from './engine/plan-store.ts';
 import { openPostgres, requireUsableServer, type StorePool } from './sql/postgres.ts';
@@ -93,6 +95,7 @@ export interface Store {
   readonly engine: EngineStore & Journal;
   readonly journal: JournalUpkeep;
   readonly placement: PlacementStore;
+  readonly hosts: HostLeases;
   readonly warmPool: WarmPool;
   readonly records: RecordStore;
   readonly plans: PlanStore;
@@ -183,6 +186,7 @@ function parts(connection: StoreConnection, close: () => Promise<void>): Store {
     engine: engineStore(connection),
     journal: journalUpkeep(connection),
     placement: placementStore(connection),
+    hosts: hostStore(connection),
     warmPool: warmPoolStore(connection),
     records: recordStore(connection),
     plans: planStore(connection),

@@ -7,7 +7,7 @@ import { PostgresAdapter, sql, type Kysely, type Migration } from 'kysely';
 import { ACCESS_TABLES } from './access-tables.ts';
 import { createTables } from './create-tables.ts';
 import { ENGINE_TABLES } from './engine-tables.ts';
-import { PLACEMENT_TABLES } from './placement-tables.ts';
+import { HOST_TABLES, PLACEMENT_TABLES } from './placement-tables.ts';
 import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
 import { SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
@@ -22,6 +22,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   },
   '0003-overview': { up: findFailures },
   '0004-names': { up: usePresentNames },
+  '0007-hosts': { up: addHosts },
 };
 
 /** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */
@@ -38,6 +39,19 @@ async function findFailures(db: Kysely<unknown>): Promise<void> {
     sql`create index audit_by_user on audit (user_id, position)`,
     sql`create index audit_by_action on audit (action, position)`,
     sql`create index audit_by_at on audit (at)`,
+  ];
+  for (const index of indexes) await index.execute(db);
+}
+
+/** Null in both: bound to no host, as everything was before. */
+async function addHosts(db: Kysely<unknown>): Promise<void> {
+  await createTables(db, HOST_TABLES, isPostgres(db));
+  const kind = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+  for (const table of ['sandbox', 'slot', 'warm_sandbox'])
+    await db.schema.alterTable(table).addColumn('host', kind).execute();
+  const indexes = [
+    sql`create index slot_by_host on slot (host)`,
+    sql`create index sandbox_by_host on sandbox (host) where host is not null`,
   ];
   for (const index of indexes) await index.execute(db);
 }
