@@ -85,6 +85,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The conversation was deleted; a late event does not bring it back.',
   },
+  host_lost: {
+    status: 410,
+    retry: false,
+    when: 'The host on which the sandbox lived gave no sign of life for longer than its lease.',
+  },
   workflow_lost: {
     status: 410,
     retry: false,

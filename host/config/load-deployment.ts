@@ -33,6 +33,7 @@ import {
 import { egressRules, readEgressCa, sandboxLimitsOf } from './blocks/runtime-block.ts';
 import { readEngineBlock, type EngineBlock } from './blocks/engine-block.ts';
 import { readGatewayExport } from './blocks/gateway-export.ts';
+import { hostOf } from './blocks/host-block.ts';
 import { readKubernetesBlock } from './blocks/kubernetes-block.ts';
 import type { Problem } from './problem.ts';
 import { checkProxy } from './proxy-problems.ts';
@@ -120,6 +121,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
       image: textOf(values, 'runtime.docker.image'),
     },
     kubernetes,
+    host: hostOf(parts, values),
     agent: agentServer,
     sharedFolders: sharedFolders(parts),
     sandboxLimits: sandboxLimitsOf(values),

@@ -15,10 +15,12 @@ import { openEngineStore } from '../follow/config-store.ts';
 import { openEndpoints } from '../proxy/endpoints.ts';
 import { removeEngineNote } from '../engines/engine-note.ts';
 import { isService, openFollowedFile } from '../follow/followed-file.ts';
+import { serveHost, takeHostLease } from '../engines/host-lease.ts';
 import type { EngineParts, HostEngine } from '../engines/host-engine.ts';
 import { hostLife, type HostLife } from '../host-life.ts';
 import { hostOf } from '../host-of.ts';
 import { requireOwnInstallation, requireOwnSandboxes, takeInstallation } from '../engines/engine-guard.ts';
+import { hosted, isHostBound } from '../sandboxes/hosted.ts';
 import { lateWarmMeter } from '../sandboxes/measured-warm-pool.ts';
 import { ownerDesk } from './owner-desk.ts';
 import { placesOf, type Places } from '../sandboxes/places.ts';
@@ -39,10 +41,11 @@ const OLDER_DATABASE =
 
 /** What is opened is left to `closers`, also when it throws. @throws as HostPort.openHost */
 export async function openOwnerHost(
-  config: DeploymentConfig,
+  given: DeploymentConfig,
   options: HostOptions,
   closers: Closers,
 ): Promise<Host> {
+  const config = hosted(given);
   await requireRuntimeClient(config);
   const files = deployedFiles(config);
   closers.add(() => files.close());
@@ -58,18 +61,19 @@ export async function openOwnerHost(
     options.onNotice(text);
   };
   const { store, sealKey } = await openOwnStore(places, config, { closers, life, env, warn });
+  const lease = isHostBound(config) ? await takeHostLease(store.hosts, config) : null;
   // The engine needs the activities, and they need somebody to notify: the engine.
   const late: { engine: HostEngine | null } = { engine: null };
   const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
   const warmMeter = lateWarmMeter();
-  const wired = wireWorld({ config, places, store, files, sealKey, notifier, warmMeter, env, warn });
+  const wired = wireWorld({ config, places, store, files, sealKey, lease, notifier, warmMeter, env, warn });
   closers.add(() => wired.agent.close());
   const { world, codeHosts } = wired;
   const watch = createRunWatch(troubledRows(store));
   life.ended.catch((error: unknown) => watch.fail(error as Error));
   const onFailure = (error: Error): void => life.fail(error);
   const engine = await openEngine({
-    ...{ config, places, store, world, sealKey, env, closers, onFailure },
+    ...{ config, places, store, world, sealKey, lease, env, closers, onFailure },
     isWorker: options.isWorker === true,
     onRows: () => watch.poke(),
     onNotice: (text) => options.onNotice(text),
@@ -84,6 +88,10 @@ export async function openOwnerHost(
   closers.add(() => endpoints.close());
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
+  if (lease !== null) {
+    const serving = serveHost({ config, lease, store, world, onFailure, onNotice: options.onNotice });
+    closers.add(() => serving.stop());
+  }
   await engine.start();
   const sweeper = startSweeper(world, (text) => options.onNotice(text));
   closers.add(() => sweeper.close());

@@ -70,7 +70,29 @@ async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise
     .values({ name, ...facts, ...lease, draining: 0 })
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ ...facts, ...lease }))
     .execute();
+  await adopt(transaction, { name, directory });
   return { name, fence };
+}
+
+/** What was made before sandboxes had hosts lives in the one directory that the database belonged to. */
+async function adopt(
+  transaction: Transaction<Tables>,
+  { name: host, directory }: Pick<HostClaim, 'directory'> & { readonly name: string },
+): Promise<void> {
+  const claimed = await transaction
+    .selectFrom('installation')
+    .select('value')
+    .where('name', '=', 'data_directory')
+    .executeTakeFirst();
+  if (claimed?.value !== directory) return;
+  await transaction
+    .updateTable('sandbox')
+    .set({ host })
+    .where('host', 'is', null)
+    .where('status', '!=', 'MISSING')
+    .execute();
+  await transaction.updateTable('slot').set({ host }).where('host', 'is', null).execute();
+  await transaction.updateTable('warm_sandbox').set({ host }).where('host', 'is', null).execute();
 }
 
 async function ofDirectory(

@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { HostClaim } from '../../ports/host-leases.ts';
 import type { PlaceOutcome } from '../../ports/placement-store.ts';
+import { directoryId } from '../../store/engine/installation.ts';
 import type { Store } from '../../store/open-store.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
 import {
   conversationNumber,
   LIMITS,
@@ -103,6 +105,19 @@ export function hostSuite(open: OpenEmptyStore): void {
       expect(leases.map(({ fence }) => fence).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
       const held = await Promise.all(leases.map((lease) => hosts.renew(lease, LEASE_MS)));
       expect(held.filter(({ isHeld }) => isHeld)).toHaveLength(1);
+    });
+
+    it('takes over what was made before there were hosts, in the directory that the database belonged to', async () => {
+      const store = await open();
+      const { hosts, installation } = store;
+      const dataDir = tempDir();
+      await installation.claim({ sealKeyId: 'seal', dataDir });
+      await place(store, 1, { limits: LIMITS });
+      await hosts.take(claim('b'));
+      expect(await hostOf(store, 1)).toBeUndefined();
+      await hosts.take(claim('a', { directory: directoryId(dataDir) }));
+      expect(await hostOf(store, 1)).toBe('a');
+      expect(await hosts.list()).toMatchObject([{ name: 'a', up: 1, sandboxes: 1 }, { up: 0 }]);
     });
 
     it('says of a lease that was not renewed in time that it does not run, and takes it back when it is', async () => {
