@@ -88,7 +88,7 @@ export const ERROR_CATALOGUE = {
   host_lost: {
     status: 410,
     retry: false,
-    when: 'The host on which the sandbox lived gave no sign of life for longer than its lease.',
+    when: 'The lease of this host is over: it could not be renewed in time, or another process took it.',
   },
   workflow_lost: {
     status: 410,

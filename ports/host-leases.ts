@@ -15,6 +15,7 @@ export interface HostFacts {
   readonly version: string;
 }
 
+/** Who asks for the lease of which host, and for how long. */
 export interface HostClaim extends HostFacts {
   /** As the deployment names it; null: as the directory was called before, else `fallbackName`. */
   readonly name: string | null;
@@ -31,12 +32,14 @@ export interface HostLease {
   readonly fence: number;
 }
 
+/** What a holder learns with each renewal. */
 export interface RenewedLease {
   /** False: the lease is over, and what lives on the host is not its holder's any more. */
   readonly isHeld: boolean;
   readonly draining: boolean;
 }
 
+/** A host as operators see it. */
 export interface LeasedHost extends HostFacts, HostCandidate {
   readonly fence: number;
   /** Epoch milliseconds by the store's clock, of the latest sign of life. */

@@ -36,7 +36,7 @@ export interface HostPin {
   readonly labels?: HostLabels | undefined;
 }
 
-export interface HostWish extends HostPolicy, HostPin {
+export interface HostRequirement extends HostPolicy, HostPin {
   /** For what lives there already. */
   readonly alsoDraining?: boolean;
 }
@@ -51,12 +51,12 @@ export type HostChoice =
 /** Longer lists of names help nobody. */
 const NAMES_MAX = 10;
 
-export function chooseHost(wish: HostWish, hosts: readonly HostCandidate[]): HostChoice {
-  const fitting = hosts.filter((host) => fits(host, wish));
-  if (fitting.length === 0) return { kind: 'none', reason: whyNone(wish, hosts) };
-  const { alsoDraining = false } = wish;
+export function chooseHost(required: HostRequirement, hosts: readonly HostCandidate[]): HostChoice {
+  const fitting = hosts.filter((host) => fits(host, required));
+  if (fitting.length === 0) return { kind: 'none', reason: whyNone(required, hosts) };
+  const { alsoDraining = false } = required;
   const open = fitting.filter(({ isLive, draining }) => isLive && (alsoDraining || !draining));
-  const [first] = open.filter(({ up, capacity }) => up < capacity).sort(ORDER[wish.strategy]);
+  const [first] = open.filter(({ up, capacity }) => up < capacity).sort(ORDER[required.strategy]);
   if (first !== undefined) return { kind: 'chosen', name: first.name };
   return {
     kind: 'full',
@@ -65,7 +65,7 @@ export function chooseHost(wish: HostWish, hosts: readonly HostCandidate[]): Hos
   };
 }
 
-function fits(host: HostCandidate, { runtime, name, labels = {} }: HostWish): boolean {
+function fits(host: HostCandidate, { runtime, name, labels = {} }: HostRequirement): boolean {
   if (host.runtime !== runtime || (name !== undefined && host.name !== name)) return false;
   return Object.entries(labels).every(
     ([label, value]) => Object.hasOwn(host.labels, label) && host.labels[label] === value,
@@ -83,7 +83,7 @@ const ORDER: Readonly<Record<HostStrategy, Order>> = {
   pack: (a, b) => byShare(b, a) || byName(a, b),
 };
 
-function whyNone({ runtime, name, labels = {} }: HostWish, hosts: readonly HostCandidate[]): string {
+function whyNone({ runtime, name, labels = {} }: HostRequirement, hosts: readonly HostCandidate[]): string {
   const ofRuntime = hosts.filter((host) => host.runtime === runtime);
   if (ofRuntime.length === 0) return `there is no host for the runtime "${runtime}"`;
   const names = ofRuntime.map((host) => host.name).sort();

@@ -88,21 +88,16 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     statementTimeoutMs: numberOf(values, 'store.statement_timeout') * SECOND_MS,
   });
   const blobs = readBlobsBlock(parts);
-  const proxyConfigRaw = read.document.proxy_config;
+  const { proxy_config: proxyConfigRaw } = read.document;
   const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
   const proxy = await checkProxy({ raw: proxyConfigRaw, vendor, port, env, file });
-  problems.push(
-    ...codeHosts.problems,
-    ...gatewayExport.problems,
-    ...engine.problems,
-    ...[...store.problems, ...blobs.problems],
-    ...proxy.problems,
-  );
-  const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
-  const { egressCa, problems: caProblems } = readEgressCa(parts, values);
+  for (const block of [codeHosts, gatewayExport, engine, store, blobs, proxy])
+    problems.push(...block.problems);
+  const { kubernetes, problems: ofKubernetes } = readKubernetesBlock(parts, values);
+  const { egressCa, problems: ofCa } = readEgressCa(parts, values);
   const { agent, agentServer, problems: agentProblems } = readAgentBlock(parts, values);
-  problems.push(...agentProblems, ...kubernetesProblems, ...caProblems, ...warmPoolProblems(parts, values));
+  problems.push(...agentProblems, ...ofKubernetes, ...ofCa, ...warmPoolProblems(parts, values));
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
   const egressAllow = egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts);

@@ -81,7 +81,7 @@ export const SETTINGS = [
   { path: 'runtime.limits.disk_mb', fallback: 10_240, env: 'PARLEY_SANDBOX_DISK_MB' },
   { path: 'host.name', fallback: '', env: 'PARLEY_HOST_NAME' },
   { path: 'host.capacity', fallback: 0, env: 'PARLEY_HOST_CAPACITY' },
-  // A worker that is restarted is back sooner; one that is gone holds up its items for so long.
+  // A worker that is restarted is back sooner; on one that is gone sandboxes are placed for so long.
   { path: 'host.lease', fallback: 60, env: 'PARLEY_HOST_LEASE' },
   { path: 'host.placement', fallback: 'spread', env: 'PARLEY_HOST_PLACEMENT' },
   { path: 'agent.kind', fallback: 'reference', env: 'PARLEY_AGENT' },

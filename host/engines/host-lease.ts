@@ -9,6 +9,7 @@ import { offerRoomTo } from '../../activities/offer-room.ts';
 import type { World } from '../../activities/world.ts';
 import type { HostLease, HostLeases } from '../../ports/host-leases.ts';
 import { directoryId } from '../../store/engine/installation.ts';
+import type { Closers } from '../closers.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { programVersion } from '../program-version.ts';
 
@@ -91,7 +92,7 @@ export function renewHostLease(renewal: Renewal): RenewedHost {
 
 function lost({ name }: HostLease, why: string): ParleyError {
   return new ParleyError('host_lost', `Cannot go on as host "${name}": its lease is over: ${why}`, {
-    remedy: 'start it again; what lived here is lost where the other workers gave the host up meanwhile',
+    remedy: 'start it again with the same data directory: what lives there goes on',
   });
 }
 
@@ -100,12 +101,13 @@ interface Serving {
   readonly lease: HostLease;
   readonly store: { readonly hosts: Pick<HostLeases, 'renew'> };
   readonly world: World;
+  readonly closers: Closers;
   readonly onFailure: (error: ParleyError) => void;
   readonly onNotice: (text: string) => void;
 }
 
-/** Holds the lease of a process that serves, and tells whoever waits for a host that there is room. */
-export function serveHost({ config, lease, store, world, onFailure, onNotice }: Serving): RenewedHost {
+/** Holds the lease of a process that serves, until it closes, and tells whoever waits for a host that there is room. */
+export function serveHost({ config, lease, store, world, closers, onFailure, onNotice }: Serving): void {
   // Never throws: the next slot that is freed offers it again.
   const offerRoom = (): void => void offerRoomTo(world).catch(() => undefined);
   const serving = renewHostLease({
@@ -120,6 +122,6 @@ export function serveHost({ config, lease, store, world, onFailure, onNotice }: 
       if (!draining) offerRoom();
     },
   });
+  closers.add(() => serving.stop());
   offerRoom();
-  return serving;
 }

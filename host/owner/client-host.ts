@@ -18,7 +18,6 @@ import { readEngineNote, type EngineNote } from '../engines/engine-note.ts';
 import { openFollowedFile } from '../follow/followed-file.ts';
 import { hostLife } from '../host-life.ts';
 import { hostOf } from '../host-of.ts';
-import { hosted } from '../sandboxes/hosted.ts';
 import { placesOf, type Places } from '../sandboxes/places.ts';
 import { createRunWatch } from '../run-watch.ts';
 import { troubledRows } from '../troubled-rows.ts';
@@ -36,10 +35,9 @@ const NO_PROXY = { reload: () => undefined, reloadRefused: () => undefined } as 
 
 /** @throws `locked` when the owner of the directory is no engine on Temporal; else as HostPort.openHost */
 export async function openClientHost(
-  given: DeploymentConfig,
+  config: DeploymentConfig,
   { options, closers, locked }: ClientOpening,
 ): Promise<Host> {
-  const config = hosted(given);
   const places = placesOf(config.dataDir);
   const note = locked === null ? namedEngine(config) : await engineNote(places, locked);
   const store = await openDeployedStore(config);

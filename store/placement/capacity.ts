@@ -5,7 +5,7 @@
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
-import { chooseHost, type HostWish } from '../../core/placement/choose-host.ts';
+import { chooseHost, type HostRequirement } from '../../core/placement/choose-host.ts';
 import { positionOf, positionsOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
 import { safeInteger } from '../sql/column-value.ts';
@@ -22,7 +22,7 @@ export interface SlotRequest {
   /** For whom the slot is; absent for nobody in the line. */
   readonly waiterId?: string | undefined;
   /** Where the sandbox is to live; absent: bound to no host. */
-  readonly host?: HostWish | undefined;
+  readonly host?: HostRequirement | undefined;
 }
 
 export type TakeOutcome =
@@ -57,10 +57,10 @@ export async function takeSlot(transaction: Transaction<Tables>, request: SlotRe
 /** The slots of the hosts are asked for last: whose limit is reached already is told that one. */
 async function roomOnHost(
   transaction: Transaction<Tables>,
-  { host: wish, waiterId, now }: SlotRequest,
+  { host: required, waiterId, now }: SlotRequest,
 ): Promise<TakeOutcome> {
-  if (wish === undefined) return { kind: 'granted' };
-  const choice = chooseHost(wish, await hostCandidates(transaction));
+  if (required === undefined) return { kind: 'granted' };
+  const choice = chooseHost(required, await hostCandidates(transaction));
   switch (choice.kind) {
     case 'chosen':
       return { kind: 'granted', host: choice.name };

@@ -4,7 +4,7 @@
  */
 import type { Transaction } from 'kysely';
 import type { SandboxId } from '../../core/ids.ts';
-import type { HostWish } from '../../core/placement/choose-host.ts';
+import type { HostRequirement } from '../../core/placement/choose-host.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
@@ -33,7 +33,7 @@ const HOST = prepareQuery((db, { id }: { readonly id: string }) =>
 export async function hostToReturnTo(
   transaction: Transaction<Tables>,
   id: SandboxId,
-): Promise<HostWish | undefined> {
+): Promise<HostRequirement | undefined> {
   const found = await HOST.first(transaction, { id });
   if (found === undefined) return undefined;
   return { ...found, strategy: 'spread', alsoDraining: true };

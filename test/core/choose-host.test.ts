@@ -6,7 +6,7 @@ import {
   HOST_STRATEGIES,
   type HostCandidate,
   type HostChoice,
-  type HostWish,
+  type HostRequirement,
 } from '../../core/placement/choose-host.ts';
 
 function host(name: string, changes: Partial<HostCandidate> = {}): HostCandidate {
@@ -16,15 +16,15 @@ function host(name: string, changes: Partial<HostCandidate> = {}): HostCandidate
   };
 }
 
-const SPREAD: HostWish = { runtime: 'process', strategy: 'spread' };
-const PACK: HostWish = { runtime: 'process', strategy: 'pack' };
+const SPREAD: HostRequirement = { runtime: 'process', strategy: 'spread' };
+const PACK: HostRequirement = { runtime: 'process', strategy: 'pack' };
 
 const full = (current: number, limit: number): HostChoice => ({ kind: 'full', current, limit });
 const on = (name: string): HostChoice => ({ kind: 'chosen', name });
 
 interface Case {
   readonly what: string;
-  readonly wish: HostWish;
+  readonly required: HostRequirement;
   readonly hosts: readonly HostCandidate[];
   readonly choice: HostChoice;
 }
@@ -32,27 +32,27 @@ interface Case {
 const CASES: readonly Case[] = [
   {
     what: 'spreads to the emptiest',
-    wish: SPREAD,
+    required: SPREAD,
     hosts: [host('a', { up: 3 }), host('b', { up: 1 }), host('c', { up: 2 })],
     choice: on('b'),
   },
   {
     what: 'packs into the fullest that has room',
-    wish: PACK,
+    required: PACK,
     hosts: [host('a', { up: 3 }), host('b', { up: 10 }), host('c', { up: 2 })],
     choice: on('a'),
   },
   {
     what: 'goes by the share that is taken, not by the count',
-    wish: SPREAD,
+    required: SPREAD,
     hosts: [host('large', { up: 20, capacity: 100 }), host('small', { up: 3, capacity: 4 })],
     choice: on('large'),
   },
-  { what: 'breaks ties by name', wish: SPREAD, hosts: [host('b'), host('a')], choice: on('a') },
-  { what: 'breaks ties of packing by name', wish: PACK, hosts: [host('b'), host('a')], choice: on('a') },
+  { what: 'breaks ties by name', required: SPREAD, hosts: [host('b'), host('a')], choice: on('a') },
+  { what: 'breaks ties of packing by name', required: PACK, hosts: [host('b'), host('a')], choice: on('a') },
   {
     what: 'leaves out who drains, whose lease is over, and other runtimes',
-    wish: SPREAD,
+    required: SPREAD,
     hosts: [
       host('a', { draining: true }),
       host('b', { isLive: false }),
@@ -63,25 +63,25 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'takes one that drains for what lives there',
-    wish: { ...SPREAD, name: 'a', alsoDraining: true },
+    required: { ...SPREAD, name: 'a', alsoDraining: true },
     hosts: [host('a', { draining: true }), host('b')],
     choice: on('a'),
   },
   {
     what: 'takes the named one, though another is emptier',
-    wish: { ...SPREAD, name: 'b' },
+    required: { ...SPREAD, name: 'b' },
     hosts: [host('a'), host('b', { up: 9 })],
     choice: on('b'),
   },
   {
     what: 'waits for the named one while it is away',
-    wish: { ...SPREAD, name: 'b' },
+    required: { ...SPREAD, name: 'b' },
     hosts: [host('a'), host('b', { isLive: false })],
     choice: full(0, 0),
   },
   {
     what: 'is full with all that fit, and counts no others',
-    wish: { ...SPREAD, labels: { gpu: 'a100' } },
+    required: { ...SPREAD, labels: { gpu: 'a100' } },
     hosts: [
       host('a', { labels: { gpu: 'a100' }, up: 10 }),
       host('b', { labels: { gpu: 'a100', zone: '1' }, up: 4, capacity: 4 }),
@@ -91,33 +91,33 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'asks for every label',
-    wish: { ...SPREAD, labels: { gpu: 'a100', zone: '1' } },
+    required: { ...SPREAD, labels: { gpu: 'a100', zone: '1' } },
     hosts: [host('a', { labels: { gpu: 'a100' } }), host('b', { labels: { gpu: 'a100', zone: '1' } })],
     choice: on('b'),
   },
   {
     what: 'says whom it knows when nobody is called so',
-    wish: { ...SPREAD, name: 'zeta' },
+    required: { ...SPREAD, name: 'zeta' },
     hosts: [host('b'), host('a')],
     choice: { kind: 'none', reason: 'there is no host "zeta", but a, b' },
   },
   {
     what: 'says which label nobody has',
-    wish: { ...SPREAD, labels: { toString: 'x' } },
+    required: { ...SPREAD, labels: { toString: 'x' } },
     hosts: [host('a')],
     choice: { kind: 'none', reason: 'no host has the labels toString: x; there are a' },
   },
   {
     what: 'says that there is no host at all',
-    wish: SPREAD,
+    required: SPREAD,
     hosts: [host('c', { runtime: 'docker' })],
     choice: { kind: 'none', reason: 'there is no host for the runtime "process"' },
   },
 ];
 
 describe('the choice of a host', () => {
-  it.each(CASES)('$what', ({ wish, hosts, choice }) => {
-    expect(chooseHost(wish, hosts)).toEqual(choice);
+  it.each(CASES)('$what', ({ required, hosts, choice }) => {
+    expect(chooseHost(required, hosts)).toEqual(choice);
   });
 });
 
@@ -138,7 +138,7 @@ const anyHosts = names.chain((all) =>
     ),
   ),
 );
-const anyWish = fc.record(
+const anyRequirement = fc.record(
   {
     runtime: fc.constantFrom('process', 'docker'),
     strategy: fc.constantFrom(...HOST_STRATEGIES),
@@ -151,17 +151,17 @@ const anyWish = fc.record(
 describe('any choice of a host', () => {
   it('is one that may be taken, and there is one whenever one may', () => {
     fc.assert(
-      fc.property(anyWish, anyHosts, (wish, hosts) => {
+      fc.property(anyRequirement, anyHosts, (required, hosts) => {
         const may = hosts.filter(
           (one) =>
-            one.runtime === wish.runtime &&
+            one.runtime === required.runtime &&
             one.isLive &&
             !one.draining &&
             one.up < one.capacity &&
-            (wish.name === undefined || one.name === wish.name) &&
-            Object.entries(wish.labels ?? {}).every(([key, value]) => one.labels[key] === value),
+            (required.name === undefined || one.name === required.name) &&
+            Object.entries(required.labels ?? {}).every(([key, value]) => one.labels[key] === value),
         );
-        const choice = chooseHost(wish, hosts);
+        const choice = chooseHost(required, hosts);
         if (choice.kind === 'chosen') expect(may.map(({ name }) => name)).toContain(choice.name);
         else expect(may).toEqual([]);
       }),
@@ -170,18 +170,18 @@ describe('any choice of a host', () => {
 
   it('does not depend on the order in which hosts are listed', () => {
     fc.assert(
-      fc.property(anyWish, anyHosts, (wish, hosts) => {
-        expect(chooseHost(wish, [...hosts].reverse())).toEqual(chooseHost(wish, hosts));
+      fc.property(anyRequirement, anyHosts, (required, hosts) => {
+        expect(chooseHost(required, [...hosts].reverse())).toEqual(chooseHost(required, hosts));
       }),
     );
   });
 
   it('fills hosts to the last place: as many as fit are taken, one after the other', () => {
     fc.assert(
-      fc.property(anyWish, anyHosts, (wish, hosts) => {
+      fc.property(anyRequirement, anyHosts, (required, hosts) => {
         let now: readonly HostCandidate[] = hosts;
         for (;;) {
-          const choice = chooseHost(wish, now);
+          const choice = chooseHost(required, now);
           if (choice.kind !== 'chosen') break;
           now = now.map((one) => (one.name === choice.name ? { ...one, up: one.up + 1 } : one));
         }

@@ -11,7 +11,7 @@ export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
 const LABEL_VALUE_MAX = 128;
 const SANDBOXES_MAX = 100_000;
-/** Below, a worker that is merely slow would be given up; above, a lost one would be waited for all day. */
+/** Below, a worker that is merely slow would lose its host; above, sandboxes would be placed on a lost one all day. */
 const LEASE_SECONDS_RANGE = [5, 3_600] as const;
 
 export const host = z
@@ -22,7 +22,7 @@ export const host = z
       .record(z.string().regex(LABEL), z.string().max(LABEL_VALUE_MAX))
       .meta({ description: 'What this host has that others have not. A job can ask for it.' })
       .optional(),
-    lease: count(...LEASE_SECONDS_RANGE, 'Seconds without a sign of life after which a host is given up.'),
+    lease: count(...LEASE_SECONDS_RANGE, 'Seconds without a sign of life after which a host gets nothing more.'),
     placement: oneOf(HOST_STRATEGIES, 'Which host gets the next sandbox: the emptiest, or the fullest.'),
   })
   .meta({
