@@ -121,6 +121,11 @@ const COMMANDS: readonly CommandEntry[] = [
     async () => (await import('./commands/agent-server.ts')).agentServerCommand,
   ),
   entry(
+    'hosts',
+    'show the hosts of sandboxes, and drain one',
+    async () => (await import('./commands/hosts.ts')).hostsCommand,
+  ),
+  entry(
     'temporal',
     'run or prepare a Temporal server',
     async () => (await import('./commands/temporal.ts')).temporalCommand,

@@ -85,6 +85,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The conversation was deleted; a late event does not bring it back.',
   },
+  host_lost: {
+    status: 410,
+    retry: false,
+    when: 'The lease of this host is over: it could not be renewed in time, or another process took it.',
+  },
   workflow_lost: {
     status: 410,
     retry: false,

@@ -12,6 +12,7 @@ import { isDeskEnough, openDeskHost } from './owner/desk-host.ts';
 import { openGuestHost } from './owner/guest-host.ts';
 import { openOwnerHost } from './owner/owner-host.ts';
 import { withConsole } from './serve/console-url.ts';
+import { hosted } from './sandboxes/hosted.ts';
 import { withRequiredIsolation } from './sandboxes/required-isolation.ts';
 import { openOwnerLink, sendControl } from './owner/owner-link.ts';
 
@@ -28,7 +29,7 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
 
 /** @throws as HostPort.openHost says */
 export async function openHost(given: DeploymentConfig, options: HostOptions): Promise<Host> {
-  const config = withConsole(given, options);
+  const config = hosted(withConsole(given, options));
   if (options.onlyAsks === true)
     return await openWith((closers) => openClientHost(config, { options, closers, locked: null }));
   const openOwner = (): Promise<Host> =>

@@ -17,6 +17,7 @@ import {
 import { systemClock } from '../engine/system-clock.ts';
 import { createGatewayExport } from '../clients/gateway/gateway-export.ts';
 import type { CodeHostApi } from '../ports/code-host-api.ts';
+import type { HostLease } from '../ports/host-leases.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { WarmMeter } from '../ports/warm-meter.ts';
 import { createKeyMinter } from '../store/spend/key-minter.ts';
@@ -25,6 +26,7 @@ import { createWebhookSender } from '../clients/send-webhook.ts';
 import type { SealKey } from '../store/access/seal-key.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { DeployedFiles } from './deployed-files.ts';
+import { warmPoolOfHost } from './sandboxes/hosted.ts';
 import { lateWarmMeter, measuredPlacement, measuredWarmPool } from './sandboxes/measured-warm-pool.ts';
 import { builtProgram, type Places } from './sandboxes/places.ts';
 import { runtimeOf } from './sandboxes/runtime-of.ts';
@@ -38,6 +40,8 @@ export interface WorldParts {
   readonly files: DeployedFiles;
   readonly sealKey: SealKey;
   readonly notifier: Notifier;
+  /** Of the host whose sandboxes this process reaches; absent: they are bound to none, or it reaches none. */
+  readonly lease?: HostLease | null;
   /** Absent: nobody counts. */
   readonly warmMeter?: WarmMeter;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -68,7 +72,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     }),
     codeHostApi: codeHostApiOf(config),
     placement: measuredPlacement(store.placement, warmMeter),
-    warmPool: measuredWarmPool(store.warmPool, warmMeter),
+    warmPool: measuredWarmPool(warmPoolOfHost(store.warmPool, parts.lease?.name), warmMeter),
     records: store.records,
     plans: store.plans,
     events: toldEvents(store.events, store.troubles),

@@ -4,6 +4,7 @@
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { PlacementDecision, PlacementRefusal } from '../core/placement/place.ts';
+import type { HostPin, HostPolicy } from '../core/placement/choose-host.ts';
 import type { TakenSlots, Waiter } from '../core/placement/line.ts';
 import type { PoolPlacement } from '../core/placement/place-in-pool.ts';
 import type { GroupingStrategy } from '../core/status.ts';
@@ -13,6 +14,8 @@ export interface CapacityLimits {
   readonly installationMax: number;
   readonly userMax: number;
   readonly conversationsPerSandboxMax: number;
+  /** For runtimes whose sandboxes live on one host (D33), which has room of its own; absent: they are bound to none. */
+  readonly hosts?: HostPolicy | undefined;
 }
 
 /** A conversation that needs a sandbox. */
@@ -38,6 +41,8 @@ export interface PlaceRequest {
   readonly newSandboxId: SandboxId;
   /** One of the warm pool that was found well, to be taken instead of a new one; absent: a new one. */
   readonly warm?: SandboxId;
+  /** What the host of a new sandbox must be; absent: any will do. */
+  readonly host?: HostPin | undefined;
   readonly limits: CapacityLimits;
   readonly now: number;
 }

@@ -11,6 +11,8 @@ export interface WarmUse {
   readonly spec: string;
   /** Epoch milliseconds: one that was up then already is too old. */
   readonly bootedAfter: number;
+  /** Only those on this host, while it hands anything out; absent: any. */
+  readonly host?: string;
 }
 
 /** How many there are at this moment. */
@@ -22,15 +24,17 @@ export interface WarmFigures {
 
 /** Warm sandboxes, from before their boot until somebody has claimed them. */
 export interface WarmPool {
-  /** Those that belong to nobody, the oldest first. */
-  held(): Promise<readonly WarmSandbox[]>;
+  /** Those that belong to nobody, the oldest first; with `host` those on that one. */
+  held(host?: string): Promise<readonly WarmSandbox[]>;
   /** Those that may be claimed, the oldest first. */
   usable(use: WarmUse): Promise<readonly WarmSandbox[]>;
   /** Writes down a boot before it begins, with a slot of the installation (D17); no user's limit counts. Idempotent by id. */
   reserve(request: {
     readonly sandboxId: SandboxId;
     readonly spec: string;
-    readonly limits: Pick<CapacityLimits, 'installationMax'>;
+    readonly limits: Pick<CapacityLimits, 'installationMax' | 'hosts'>;
+    /** Where it is booted; absent: bound to no host. */
+    readonly host?: string | undefined;
     readonly now: number;
   }): Promise<SlotOutcome>;
   /** It answers since `now`. False when it is not booting any more: given up meanwhile. */

@@ -27,6 +27,7 @@ import type { ApiKeyStore } from '../ports/api-keys.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { EventSearch } from '../ports/event-search.ts';
 import type { EventWakes } from '../ports/event-wakes.ts';
+import type { HostLeases } from '../ports/host-leases.ts';
 import type { IdempotencyKeys } from '../ports/idempotency-keys.ts';
 import type { RateMeter } from '../ports/rate-meter.ts';
 import type { RecordSearch } from '../ports/record-search.ts';
@@ -57,6 +58,7 @@ import { lifecycleLog } from './records/lifecycle-log.ts';
 import { overview } from './records/overview.ts';
 import { migrate, requireCurrent } from './schema/migrate.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
+import { hostStore } from './placement/host-store.ts';
 import { placementStore } from './placement/placement-store.ts';
 import { planStore } from './engine/plan-store.ts';
 import type { NotificationChannel } from './sql/notification-channel.ts';
@@ -105,6 +107,7 @@ export interface Store {
   readonly engine: EngineStore & Journal;
   readonly journal: JournalUpkeep;
   readonly placement: PlacementStore;
+  readonly hosts: HostLeases;
   readonly warmPool: WarmPool;
   readonly records: RecordStore;
   readonly plans: PlanStore;
@@ -216,6 +219,7 @@ function parts(connection: StoreConnection, { news, wakes, close }: Surroundings
     engine: engineStore(connection),
     journal: journalUpkeep(connection),
     placement: placementStore(connection),
+    hosts: hostStore(connection),
     warmPool: warmPoolStore(connection),
     records: recordStore(connection, news),
     plans: planStore(connection),

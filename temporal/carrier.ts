@@ -5,7 +5,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { Activities, Activity, PollResult, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
-import { addressKey, type EntityAddress } from '../core/ids.ts';
+import { addressKey, type EntityAddress, type SandboxId } from '../core/ids.ts';
 import { wholeState } from '../core/machine/machine.ts';
 import { machineOf } from '../core/machine/machines.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
@@ -17,13 +17,14 @@ import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
 import type { Journal } from '../ports/journal.ts';
 import { basisOf } from '../workflows/basis.ts';
-import type {
-  AcceptedBatch,
-  Batch,
-  CarrierActivities,
-  CommandActivities,
-  DifferentBatch,
-  OvertakenBatch,
+import {
+  sandboxTouchedBy,
+  type AcceptedBatch,
+  type Batch,
+  type CarrierActivities,
+  type CommandActivities,
+  type DifferentBatch,
+  type OvertakenBatch,
 } from '../workflows/carrier.ts';
 import type { Input } from '../workflows/input.ts';
 import type { AddressedEnvelope } from '../workflows/envelope.ts';
@@ -46,11 +47,20 @@ export interface CarrierOptions {
   readonly clock: Clock;
   /** Absent: nobody looks whether the clock was set. */
   readonly steadyClock?: SteadyClock;
+  /** Absent: sandboxes are bound to no host, and any worker carries out what reaches into one. */
+  readonly hosts?: HostLookup;
   /** After rows were written. */
   readonly onRows?: () => void;
   /** It stands still: its workflow was set back, or this worker is late. */
   readonly onOvertaken?: (entity: EntityAddress) => void;
   readonly onError?: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
+}
+
+/** Where sandboxes live (D33). */
+export interface HostLookup {
+  /** The name of this worker's. */
+  readonly own: string;
+  of(ids: readonly SandboxId[]): Promise<ReadonlyMap<SandboxId, string>>;
 }
 
 /** What one try leaves for the next, which may be on another worker. */
@@ -69,12 +79,17 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities & 
       const verdict = await write(options, batch);
       if (verdict.kind !== 'applied') return verdict;
       await Promise.all(byReceiver(batch.envelopes).map((ones) => sendInOrder(ones, options.send)));
-      const tried = await Promise.all(batch.commands.map((command) => tryBrief(options, command)));
+      const hosts = await hostsOfCommands(options, batch);
+      const isHere = ({ id }: ActivityCommand): boolean =>
+        (hosts[id] ?? options.hosts?.own) === options.hosts?.own;
+      const here = batch.commands.filter(isHere);
+      const tried = await Promise.all(here.map((command) => tryBrief(options, command)));
       return {
         kind: 'accepted',
         basis: basisOf(batch.inputs),
         events: Object.assign({}, ...tried.map(({ events }) => events)) as Brief['events'],
         failed: tried.flatMap(({ failed }) => failed),
+        ...(Object.keys(hosts).length === 0 ? {} : { hosts }),
         ...(poll === null ? {} : { clock: poll.sight }),
       };
     },
@@ -87,6 +102,21 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities & 
       };
     },
   };
+}
+
+/** By command id, for those that reach into a sandbox of a host; the store is asked only where there are any. */
+async function hostsOfCommands(
+  { hosts }: CarrierOptions,
+  { commands, touched = {} }: Batch,
+): Promise<Readonly<Record<string, string>>> {
+  const brief = commands.map((command) => [command.id, sandboxTouchedBy(command)] as const);
+  const all = [...brief, ...Object.entries(touched)].flatMap(([id, sandbox]) =>
+    sandbox === null ? [] : [{ id, sandbox }],
+  );
+  if (hosts === undefined || all.length === 0) return {};
+  const found = await hosts.of([...new Set(all.map(({ sandbox }) => sandbox))]);
+  const entries = all.map(({ id, sandbox }) => [id, found.get(sandbox)] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
 function commandActivities(options: CarrierOptions): CommandActivities {

@@ -30,6 +30,8 @@ export interface WorkersOptions {
   /** Absolute path of the prebuilt bundle of workflows/. */
   readonly bundlePath: string;
   readonly slots?: WorkerSlots;
+  /** Name of the host whose sandboxes only this process reaches; absent: sandboxes are bound to none. */
+  readonly host?: string | undefined;
   /** Interceptors, sinks, data converter, versioning: whatever a deployment adds. */
   readonly extra?: Partial<WorkerOptions>;
 }
@@ -68,13 +70,28 @@ function workflowWorker(options: WorkersOptions): Promise<Worker> {
 
 function activityWorkers(options: WorkersOptions): readonly Promise<Worker>[] {
   const slots = options.slots ?? WORKER_SLOTS_DEFAULT;
-  return (Object.keys(slots) as ResourceClass[]).map((resource) =>
+  return activityQueues(options.queue, options.host).map(({ taskQueue, resource }) =>
     Worker.create({
       ...common(options),
-      taskQueue: queueOf(options.queue, resource),
+      taskQueue,
       maxConcurrentActivityTaskExecutions: slots[resource],
     }),
   );
+}
+
+/**
+ * The shared queue of each class, and that of the host for each that reaches into sandboxes. The shared ones stay: in
+ * them is what concerns a sandbox that is bound to no host.
+ */
+export function activityQueues(
+  queue: string,
+  host: string | undefined,
+): readonly { readonly taskQueue: string; readonly resource: ResourceClass }[] {
+  const classes = Object.keys(WORKER_SLOTS_DEFAULT) as ResourceClass[];
+  const shared = classes.map((resource) => ({ taskQueue: queueOf(queue, resource), resource }));
+  if (host === undefined) return shared;
+  const ofHost = classes.filter((resource) => resource !== 'bookkeeping');
+  return [...shared, ...ofHost.map((resource) => ({ taskQueue: queueOf(queue, resource, host), resource }))];
 }
 
 function common({

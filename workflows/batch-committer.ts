@@ -7,10 +7,11 @@
  * Owns numbers and what the history holds of them; must not start anything long.
  */
 import { workflowInfo } from '@temporalio/workflow';
+import type { ActivityCommand } from '../core/machine/command.ts';
 import { inputInPresentNames } from '../core/machine/former-names.ts';
 import { isBrief } from '../core/machine/resource.ts';
 import { restOn } from './basis.ts';
-import { announce, type AcceptedBatch, type Batch } from './carrier.ts';
+import { announce, sandboxTouchedBy, type AcceptedBatch, type Batch } from './carrier.ts';
 import type { ClockSight } from './clock-sight.ts';
 import type { Activation, Entity } from './entity.ts';
 import type { Inbox, Input } from './input.ts';
@@ -34,6 +35,15 @@ export interface Beginning {
   readonly isTakenUp: boolean;
   /** How the clock stood when the entity last spoke; null when nobody knows. */
   readonly clock: ClockSight | null;
+}
+
+/** Of the long ones: a worker looks up in whose queue each belongs. */
+function touchedBy(commands: readonly ActivityCommand[]): Pick<Batch, 'touched'> {
+  const touched = commands.flatMap((command) => {
+    const id = isBrief(command.type) ? null : sandboxTouchedBy(command);
+    return id === null ? [] : [[command.id, id] as const];
+  });
+  return touched.length === 0 ? {} : { touched: Object.fromEntries(touched) };
 }
 
 const clockInput = (byMs: number): Input => ({ kind: 'clock', byMs, at: Date.now() });
@@ -85,6 +95,7 @@ export class BatchCommitter {
         rows,
         envelopes,
         commands: commands.filter(({ type }) => isBrief(type)),
+        ...touchedBy(commands),
         ...this.keptInStore(),
       });
       if (answers.kind === 'clockSet') {

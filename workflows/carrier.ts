@@ -4,9 +4,9 @@
  */
 import { ActivityCancellationType, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/machine/command.ts';
-import type { EntityAddress } from '../core/ids.ts';
+import type { EntityAddress, SandboxId } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/machine/projection.ts';
-import { resourceOf, type ResourceClass } from '../core/machine/resource.ts';
+import { resourceOf, touchesSandbox, type ResourceClass } from '../core/machine/resource.ts';
 import type { Share } from './basis.ts';
 import type { ClockSight } from './clock-sight.ts';
 import type { Input } from './input.ts';
@@ -28,6 +28,8 @@ export interface Batch {
   readonly envelopes: readonly AddressedEnvelope[];
   /** Brief ones. */
   readonly commands: readonly ActivityCommand[];
+  /** By the id of a long command: the sandbox that it reaches into. Absent: none does. */
+  readonly touched?: Readonly<Record<string, SandboxId>>;
   /** The state of an entity at rest: of one that has ended for good its tombstone. Absent for any other. */
   readonly tombstone?: { readonly state: unknown };
   /** The state of an entity that is at work again, in the place of the one in which it had rested. Absent otherwise. */
@@ -44,6 +46,8 @@ export interface AcceptedBatch {
   readonly events: Readonly<Record<string, MachineEvent | null>>;
   /** Ids of those whose try failed: it counts as the first one. */
   readonly failed: readonly string[];
+  /** By command id: the host whose queue it waits in, of those that were not answered. Absent: any worker will do. */
+  readonly hosts?: Readonly<Record<string, string>>;
   /** How the clock stands now; absent where nobody looked. */
   readonly clock?: ClockSight;
 }
@@ -98,9 +102,14 @@ const TRY_MAX_MS = 6 * 3_600_000;
 /** Store writes and envelopes of a large run's activation, with a store that is slow. */
 const BRIEF_MAX_MS = 60_000;
 
-/** The queue of a resource class. */
-export function queueOf(prefix: string, resource: ResourceClass): string {
-  return `${prefix}-${resource}`;
+/** The queue of a resource class; with a host the one that only its own worker asks. */
+export function queueOf(prefix: string, resource: ResourceClass, host?: string): string {
+  return host === undefined ? `${prefix}-${resource}` : `${prefix}-${resource}@${host}`;
+}
+
+/** The sandbox that a command reaches into; null when it reaches into none. */
+export function sandboxTouchedBy(command: ActivityCommand): SandboxId | null {
+  return touchesSandbox(command.type) && 'sandboxId' in command ? command.sandboxId : null;
 }
 
 const local = proxyLocalActivities<CarrierActivities>({
@@ -114,10 +123,10 @@ export const takeUp = (entity: EntityAddress): Promise<PutAway | null> => local.
 export const announce = (batch: Batch): Promise<BatchAnswer> => local.announce(batch);
 
 /** Waits and tries are decided on the worker's side, which says when to come back (`nextRetryDelay`). */
-export function carryOut(prefix: string, long: LongCommand): Promise<MachineEvent | null> {
+export function carryOut(prefix: string, long: LongCommand, host?: string): Promise<MachineEvent | null> {
   const { command } = long;
   const proxy = proxyActivities<CommandActivities>({
-    taskQueue: queueOf(prefix, resourceOf(command.type)),
+    taskQueue: queueOf(prefix, resourceOf(command.type), host),
     startToCloseTimeout: TRY_MAX_MS,
     heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: 1_000, backoffCoefficient: 1 },

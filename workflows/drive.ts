@@ -118,7 +118,7 @@ function dispatchAll({ orders, answers }: Committed, { entity, inbox, dispatcher
     const event = answers.events[command.id];
     if (event !== undefined) inbox.put({ kind: 'answer', commandId: command.id, event });
     else if (entity.out.has(command.id))
-      dispatcher.dispatch(command, Number(answers.failed.includes(command.id)));
+      dispatcher.dispatch(command, Number(answers.failed.includes(command.id)), answers.hosts?.[command.id]);
   }
 }
 

@@ -62,6 +62,11 @@ export function resourceOf(type: ActivityCommandType): ResourceClass {
   return RESOURCES[type];
 }
 
+/** Whether it reaches into a sandbox: where that lives on a host, only a worker there can carry it out (D33). */
+export function touchesSandbox(type: ActivityCommandType): boolean {
+  return RESOURCES[type] !== 'bookkeeping';
+}
+
 export function isWatch(type: ActivityCommandType): type is WatchCommandType {
   return RESOURCES[type] === 'watch';
 }

@@ -2,6 +2,7 @@
  * A deployment after its configuration was read: plain data, absolute paths, milliseconds.
  * Owns the shape; must not read anything. No field reaches the length of a session (D10).
  */
+import type { HostLabels, HostStrategy } from '../../core/placement/choose-host.ts';
 import type { ResourceClass } from '../../core/machine/resource.ts';
 import type { GivenHostApi } from '../../clients/code-hosts/api/api-of-host.ts';
 import type { Deployment } from '../../ports/deployment.ts';
@@ -87,6 +88,17 @@ export interface EngineConfig {
   readonly otlpEndpoint: string | null;
 }
 
+/** What a worker says of the machine on which its sandboxes live. */
+export interface HostConfig {
+  /** Null: as its data directory was called before, else as the machine. */
+  readonly name: string | null;
+  /** Null: as many as the installation. */
+  readonly capacity: number | null;
+  readonly labels: HostLabels;
+  readonly leaseMs: number;
+  readonly strategy: HostStrategy;
+}
+
 /** Where records live. */
 export type StoreConfig =
   { readonly kind: 'sqlite' } | { readonly kind: 'postgres'; readonly server: PostgresServer };
@@ -141,6 +153,8 @@ export interface DeploymentConfig {
   readonly docker: DockerConfig;
   /** It counts when `runtimeKind` is `kubernetes`. */
   readonly kubernetes: KubernetesConfig;
+  /** It counts where sandboxes are bound to hosts. */
+  readonly host: HostConfig;
   readonly agent: AgentConfig;
   /** Absolute; sandboxes of the process runtime see them, and cannot write them. */
   readonly sharedFolders: readonly string[];

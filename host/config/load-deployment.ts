@@ -33,6 +33,7 @@ import {
 import { egressRules, readEgressCa, sandboxLimitsOf } from './blocks/runtime-block.ts';
 import { readEngineBlock, type EngineBlock } from './blocks/engine-block.ts';
 import { readGatewayExport } from './blocks/gateway-export.ts';
+import { hostOf } from './blocks/host-block.ts';
 import { readKubernetesBlock } from './blocks/kubernetes-block.ts';
 import type { Problem } from './problem.ts';
 import { checkProxy } from './proxy-problems.ts';
@@ -87,21 +88,16 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     statementTimeoutMs: numberOf(values, 'store.statement_timeout') * SECOND_MS,
   });
   const blobs = readBlobsBlock(parts);
-  const proxyConfigRaw = read.document.proxy_config;
+  const { proxy_config: proxyConfigRaw } = read.document;
   const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
   const proxy = await checkProxy({ raw: proxyConfigRaw, vendor, port, env, file });
-  problems.push(
-    ...codeHosts.problems,
-    ...gatewayExport.problems,
-    ...engine.problems,
-    ...[...store.problems, ...blobs.problems],
-    ...proxy.problems,
-  );
-  const { kubernetes, problems: kubernetesProblems } = readKubernetesBlock(parts, values);
-  const { egressCa, problems: caProblems } = readEgressCa(parts, values);
+  for (const block of [codeHosts, gatewayExport, engine, store, blobs, proxy])
+    problems.push(...block.problems);
+  const { kubernetes, problems: ofKubernetes } = readKubernetesBlock(parts, values);
+  const { egressCa, problems: ofCa } = readEgressCa(parts, values);
   const { agent, agentServer, problems: agentProblems } = readAgentBlock(parts, values);
-  problems.push(...agentProblems, ...kubernetesProblems, ...caProblems, ...warmPoolProblems(parts, values));
+  problems.push(...agentProblems, ...ofKubernetes, ...ofCa, ...warmPoolProblems(parts, values));
   if (isBroken(problems)) return { config: null, problems, values, file };
   const folders = { baseDir: parts.baseDir, cwd };
   const egressAllow = egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts);
@@ -120,6 +116,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
       image: textOf(values, 'runtime.docker.image'),
     },
     kubernetes,
+    host: hostOf(parts, values),
     agent: agentServer,
     sharedFolders: sharedFolders(parts),
     sandboxLimits: sandboxLimitsOf(values),

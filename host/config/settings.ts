@@ -79,6 +79,11 @@ export const SETTINGS = [
   { path: 'runtime.limits.cpu_percent', fallback: 0, env: 'PARLEY_SANDBOX_CPU_PERCENT' },
   { path: 'runtime.limits.file_mb', fallback: 4_096, env: 'PARLEY_SANDBOX_FILE_MB' },
   { path: 'runtime.limits.disk_mb', fallback: 10_240, env: 'PARLEY_SANDBOX_DISK_MB' },
+  { path: 'host.name', fallback: '', env: 'PARLEY_HOST_NAME' },
+  { path: 'host.capacity', fallback: 0, env: 'PARLEY_HOST_CAPACITY' },
+  // A worker that is restarted is back sooner; on one that is gone sandboxes are placed for so long.
+  { path: 'host.lease', fallback: 60, env: 'PARLEY_HOST_LEASE' },
+  { path: 'host.placement', fallback: 'spread', env: 'PARLEY_HOST_PLACEMENT' },
   { path: 'agent.kind', fallback: 'reference', env: 'PARLEY_AGENT' },
   { path: 'agent.python', fallback: 'python3', env: 'PARLEY_AGENT_PYTHON' },
   { path: 'agent.use', fallback: '', env: 'PARLEY_AGENT_USE' },

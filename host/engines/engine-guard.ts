@@ -7,20 +7,23 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { SealKey } from '../../store/access/seal-key.ts';
 import type { DeploymentConfig, EngineKind } from '../config/deployment-config.ts';
+import { isHostBound } from '../sandboxes/hosted.ts';
 
 /**
  * A file of SQLite lies beside its key and its archives; a database on a server may be named by anybody. Pods are
- * reached from every host, so that processes of a cluster, which share no disk, have one database.
+ * reached from every host, so that processes of a cluster, which share no disk, have one database. So have hosts whose
+ * archives and results are in a bucket: each keeps others from its sandboxes by its lease (D33).
  * @throws ParleyError engine_misconfigured
  */
 export async function requireOwnInstallation(
-  { store: { kind }, dataDir, runtimeKind }: Pick<DeploymentConfig, 'store' | 'dataDir' | 'runtimeKind'>,
+  config: Pick<DeploymentConfig, 'engine' | 'store' | 'dataDir' | 'runtimeKind' | 'bucket'>,
   { installation }: Pick<Store, 'installation'>,
   sealKey: SealKey,
 ): Promise<void> {
-  if (kind !== 'postgres') return;
-  const ownDir = runtimeKind === 'kubernetes' ? null : dataDir;
-  await installation.claim({ sealKeyId: sealKey.id, dataDir: ownDir });
+  const { store, dataDir, runtimeKind, bucket } = config;
+  if (store.kind !== 'postgres') return;
+  const isShared = runtimeKind === 'kubernetes' || (isHostBound(config) && bucket !== null);
+  await installation.claim({ sealKeyId: sealKey.id, dataDir: isShared ? null : dataDir });
 }
 
 /**
@@ -29,7 +32,7 @@ export async function requireOwnInstallation(
  * @throws ParleyError engine_misconfigured
  */
 export async function takeInstallation(
-  config: Pick<DeploymentConfig, 'store' | 'dataDir' | 'runtimeKind' | 'bucket'>,
+  config: Pick<DeploymentConfig, 'engine' | 'store' | 'dataDir' | 'runtimeKind' | 'bucket'>,
   { installation, search }: Pick<Store, 'installation' | 'search'>,
   sealKey: SealKey,
 ): Promise<void> {

@@ -3,6 +3,7 @@
  * Owns the interface and what an engine is given; must not hold code.
  */
 import type { World } from '../../activities/world.ts';
+import type { HostLease } from '../../ports/host-leases.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -35,6 +36,8 @@ export interface EngineParts {
   readonly store: Store;
   readonly world: World;
   readonly sealKey: SealKey;
+  /** Of the host whose sandboxes this process reaches; null: they are bound to none. */
+  readonly lease: HostLease | null;
   readonly env: Environment;
   /** A worker lets what runs end; a command that ends has nobody to wait for. */
   readonly isWorker: boolean;

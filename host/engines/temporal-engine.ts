@@ -22,9 +22,7 @@ import { tombstones } from '../../temporal/tombstones.ts';
 import type { AskedNamespace } from '../../temporal/versioning/builds.ts';
 import { promoteFirst } from '../../temporal/versioning/promote.ts';
 import { versionedWorkers, type WorkerVersion } from '../../temporal/versioning/worker-version.ts';
-import { startWorkers, type Workers, type WorkersOptions } from '../../temporal/worker.ts';
-import { queueOf } from '../../workflows/carrier.ts';
-import type { ResourceClass } from '../../core/machine/resource.ts';
+import { activityQueues, startWorkers, type Workers, type WorkersOptions } from '../../temporal/worker.ts';
 import { newRunId } from '../run-id.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
 import { converterOf } from './temporal-codec.ts';
@@ -97,7 +95,7 @@ interface WorkerParts {
 }
 
 function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions {
-  const { store, world, onRows } = parts;
+  const { store, world, onRows, lease } = parts;
   const { bundle, dataConverter, observers, connection, namespace, entities, version } = given;
   const { queue, slots } = parts.config.engine.temporal;
   const told = { troubles: store.troubles, clock: systemClock };
@@ -108,6 +106,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
     clock: systemClock,
     steadyClock: steadyClock(),
     onRows,
+    ...(lease === null ? {} : { hosts: { own: lease.name, of: (ids) => store.hosts.hostsOf(ids) } }),
     onOvertaken: (entity) => parts.onNotice(standsStill(addressKey(entity))),
   });
   const { plans, records } = store;
@@ -126,6 +125,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
     activities: { ...carrierActivities(carrier), ...scheduled },
     bundlePath: bundle.path,
     slots,
+    host: lease?.name,
     extra: {
       dataConverter,
       ...(version === null ? {} : versionedWorkers(version)),
@@ -142,11 +142,10 @@ interface Known {
   readonly bundle: WorkflowBundle;
 }
 
-function factsOf({ config }: EngineParts, known: Known): HostEngine['facts'] {
+function factsOf({ config, lease }: EngineParts, known: Known): HostEngine['facts'] {
   const { queue, slots } = config.engine.temporal;
   const { address, namespace, metricsUrl, version, bundle } = known;
-  const classes = Object.keys(slots) as ResourceClass[];
-  const queues = [queue, ...classes.map((resource) => queueOf(queue, resource))];
+  const queues = [queue, ...activityQueues(queue, lease?.name).map(({ taskQueue }) => taskQueue)];
   const buildId = version?.buildId ?? bundle.buildId;
   const worker = { queues, slots, buildId, deployment: version?.deployment ?? null, metricsUrl };
   return { kind: 'temporal', address, namespace, queue, worker };

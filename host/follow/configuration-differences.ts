@@ -38,6 +38,7 @@ function blocksOf(config: DeploymentConfig): Readonly<Record<string, string>> {
     'store.url': server?.address,
     'store.tls': server?.tls,
     'store.blobs': config.bucket,
+    'host.labels': config.host.labels,
     'runtime.egress': [config.egressAllow, config.egressCa],
     code_hosts: [config.codeHosts, config.codeHostTokens],
     proxy_config: config.proxyConfigRaw,

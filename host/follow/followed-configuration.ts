@@ -195,7 +195,9 @@ export class FollowedConfiguration {
     const { warmPool: wanted } = next.deployment;
     const warmPool = before === undefined || wanted === undefined ? wanted : { ...wanted, spec: before.spec };
     const changed = differences(this.config, next).filter(isFollowed);
-    Object.assign(deployment, { ...next.deployment, vendor, warmPool, forwardsHeaders });
+    // Whether sandboxes have hosts was decided at the start.
+    const capacity = { ...next.deployment.capacity, hosts: deployment.capacity.hosts };
+    Object.assign(deployment, { ...next.deployment, capacity, vendor, warmPool, forwardsHeaders });
     this.config = next;
     const applied = this.isProxyWaiting ? changed.filter((key) => key !== 'proxy_config') : changed;
     if (!applied.includes('proxy_config')) return applied;

@@ -5,8 +5,7 @@
 import { startControlServer } from '../../api/control-server.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
-import type { Store } from '../../store/open-store.ts';
-import { loadSealKey, type SealKey } from '../../store/access/seal-key.ts';
+import { loadSealKey } from '../../store/access/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { deployedFiles } from '../deployed-files.ts';
 import type { Host, HostOptions } from '../host-port.ts';
@@ -15,10 +14,12 @@ import { openEngineStore } from '../follow/config-store.ts';
 import { openEndpoints } from '../proxy/endpoints.ts';
 import { removeEngineNote } from '../engines/engine-note.ts';
 import { isService, openFollowedFile } from '../follow/followed-file.ts';
+import { serveHost, takeHostLease } from '../engines/host-lease.ts';
 import type { EngineParts, HostEngine } from '../engines/host-engine.ts';
 import { hostLife, type HostLife } from '../host-life.ts';
 import { hostOf } from '../host-of.ts';
 import { requireOwnInstallation, requireOwnSandboxes, takeInstallation } from '../engines/engine-guard.ts';
+import { isHostBound } from '../sandboxes/hosted.ts';
 import { lateWarmMeter } from '../sandboxes/measured-warm-pool.ts';
 import { ownerDesk } from './owner-desk.ts';
 import { placesOf, type Places } from '../sandboxes/places.ts';
@@ -57,39 +58,39 @@ export async function openOwnerHost(
     if (warnings.length > WARNINGS_MAX) warnings.shift();
     options.onNotice(text);
   };
-  const { store, sealKey } = await openOwnStore(places, config, { closers, life, env, warn });
+  const { store, sealKey, lease } = await openOwnStore(places, config, { closers, life, env, warn });
   // The engine needs the activities, and they need somebody to notify: the engine.
   const late: { engine: HostEngine | null } = { engine: null };
   const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
   const warmMeter = lateWarmMeter();
-  const wired = wireWorld({ config, places, store, files, sealKey, notifier, warmMeter, env, warn });
+  const wired = wireWorld({ config, places, store, files, sealKey, lease, notifier, warmMeter, env, warn });
   closers.add(() => wired.agent.close());
   const { world, codeHosts } = wired;
   const watch = createRunWatch(troubledRows(store));
   life.ended.catch((error: unknown) => watch.fail(error as Error));
   const onFailure = (error: Error): void => life.fail(error);
+  const onNotice = (text: string): void => options.onNotice(text);
   const engine = await openEngine({
-    ...{ config, places, store, world, sealKey, env, closers, onFailure },
+    ...{ config, places, store, world, sealKey, lease, env, closers, onFailure, onNotice },
     isWorker: options.isWorker === true,
     onRows: () => watch.poke(),
-    onNotice: (text) => options.onNotice(text),
   });
   late.engine = engine;
   warmMeter.listener = engine.warmMeter ?? null;
   // Sandboxes that outlived the last process find their way out again before anything is asked of them.
   const endpoints = await openEndpoints({
-    ...{ config, places, world, store, codeHosts, env, warn },
-    audit: store.audit,
+    ...{ config, places, world, store, codeHosts, env, warn, audit: store.audit },
   });
   closers.add(() => endpoints.close());
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
+  if (lease !== null) serveHost({ config, lease, store, world, closers, onFailure, onNotice });
   await engine.start();
-  const sweeper = startSweeper(world, (text) => options.onNotice(text));
+  const sweeper = startSweeper(world, onNotice);
   closers.add(() => sweeper.close());
   // Whoever only carries one run out would leave sandboxes behind that nobody replaces.
   if (isService(options)) {
-    const keeper = startWarmKeeper(world, { meter: warmMeter, onNotice: (text) => options.onNotice(text) });
+    const keeper = startWarmKeeper(world, { meter: warmMeter, onNotice });
     closers.add(() => keeper.close());
   }
   const { facts, requests } = engine;
@@ -124,7 +125,7 @@ async function openOwnStore(
     readonly env: NodeJS.ProcessEnv;
     readonly warn: (text: string) => void;
   },
-): Promise<{ readonly store: Store; readonly sealKey: SealKey }> {
+): Promise<Pick<EngineParts, 'store' | 'sealKey' | 'lease'>> {
   const { engine } = config;
   const lock = lockDataDirectory(places.dataDir, { startedAt: Date.now() });
   closers.add(() => lock.release());
@@ -139,7 +140,8 @@ async function openOwnStore(
   const claim = isAlone ? takeInstallation : requireOwnInstallation;
   await claim(config, owned.store, sealKey);
   await requireOwnSandboxes(owned.store, engine.kind);
-  return { store: owned.store, sealKey };
+  const lease = isHostBound(config) ? await takeHostLease(owned.store.hosts, config) : null;
+  return { store: owned.store, sealKey, lease };
 }
 
 function engineOf(late: { readonly engine: HostEngine | null }): HostEngine {

@@ -60,8 +60,8 @@ function remembered(connection: StoreConnection, name: string, value: string): P
   });
 }
 
-/** Made by the first who asks; two at once get the same. */
-function directoryId(dataDir: string): string {
+/** Names a data directory, for as long as it is there: made by the first who asks; two at once get the same. */
+export function directoryId(dataDir: string): string {
   const file = path.join(dataDir, ID_FILE);
   const known = readId(file);
   if (known !== null) return known;

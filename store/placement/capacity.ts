@@ -5,9 +5,11 @@
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
+import { chooseHost, type HostRequirement } from '../../core/placement/choose-host.ts';
 import { positionOf, positionsOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
 import { safeInteger } from '../sql/column-value.ts';
+import { hostCandidates } from './host-store.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import { slotLine, slotsByUser } from './slot-line.ts';
 import type { SlotTable, Tables } from '../schema/tables.ts';
@@ -19,10 +21,14 @@ export interface SlotRequest {
   readonly now: number;
   /** For whom the slot is; absent for nobody in the line. */
   readonly waiterId?: string | undefined;
+  /** Where the sandbox is to live; absent: bound to no host. */
+  readonly host?: HostRequirement | undefined;
 }
 
 export type TakeOutcome =
-  | { readonly kind: 'granted' }
+  | { readonly kind: 'granted'; readonly host?: string }
+  /** No host will ever do. */
+  | { readonly kind: 'no_host'; readonly reason: string }
   | {
       readonly kind: 'refused';
       readonly limit: number;
@@ -41,8 +47,32 @@ export async function takeSlot(transaction: Transaction<Tables>, request: SlotRe
   if (taken.own > 0) return { kind: 'granted' };
   const refusal = await refusalOf(transaction, request, taken);
   if (refusal !== null) return refusal;
-  await TAKE.all(transaction, { sandbox_id: sandboxId, user_id: userId, taken_at: now });
-  return { kind: 'granted' };
+  const room = await roomOnHost(transaction, request);
+  if (room.kind !== 'granted') return room;
+  const { host = null } = room;
+  await TAKE.all(transaction, { sandbox_id: sandboxId, user_id: userId, taken_at: now, host });
+  return room;
+}
+
+/** The slots of the hosts are asked for last: whose limit is reached already is told that one. */
+async function roomOnHost(
+  transaction: Transaction<Tables>,
+  { host: required, waiterId, now }: SlotRequest,
+): Promise<TakeOutcome> {
+  if (required === undefined) return { kind: 'granted' };
+  const choice = chooseHost(required, await hostCandidates(transaction));
+  switch (choice.kind) {
+    case 'chosen':
+      return { kind: 'granted', host: choice.name };
+    case 'none':
+      return { kind: 'no_host', reason: choice.reason };
+    case 'full': {
+      const line = await slotLine(transaction, now);
+      const place = line.findIndex((waiter) => waiter.waiterId === waiterId);
+      const { limit, current } = choice;
+      return { kind: 'refused', limit, current, position: (place < 0 ? line.length : place) + 1 };
+    }
+  }
 }
 
 /** Null when one of the warm pool, which holds its slot already, may become the user's. */

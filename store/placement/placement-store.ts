@@ -9,6 +9,7 @@ import { placeWithPool } from '../../core/placement/place-in-pool.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../../ports/placement-store.ts';
 import { linePositions, nextInLine, takeSlot, type TakeOutcome } from './capacity.ts';
 import { flag } from '../sql/column-value.ts';
+import { hostToReturnTo } from './host-of-sandbox.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { countLeaving, longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
@@ -74,14 +75,17 @@ async function reserveSlot(
 ): Promise<SlotOutcome> {
   const { sandboxId: waiterId, userId, waits, now } = request;
   if (!(await isWanted(transaction, request))) return { kind: 'not_wanted' };
-  const taken = await takeSlot(transaction, { ...request, waiterId });
+  const host = await hostToReturnTo(transaction, waiterId);
+  const taken = await takeSlot(transaction, { ...request, waiterId, host });
+  // Its host is not known any more, or is one of another runtime.
+  if (taken.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
   if (taken.kind === 'refused' && waits) {
     await joinLine(transaction, { waiterId, machine: 'sandbox', userId }, now);
     const { limit, current, position } = taken;
     return { kind: 'waits', slots: { limit, current, position, ofRun: null } };
   }
   if (waits) await leaveLine(transaction, waiterId);
-  return taken;
+  return taken.kind === 'granted' ? { kind: 'granted' } : taken;
 }
 
 /** One placement, inside a transaction that holds the placement lock. */
@@ -176,6 +180,8 @@ async function placeInNew(
 ): Promise<PlaceOutcome> {
   const taken = await takeNew(transaction, request);
   if (taken.kind === 'warm_lost') return taken;
+  if (taken.kind === 'no_host')
+    return refused('placement_failed', `Cannot place the conversation: ${taken.reason}`);
   if (taken.kind === 'refused') {
     if (otherwise === undefined) return waitOrRefuse(transaction, request, taken);
     const shared = { ...decision, chosen: otherwise };
@@ -194,7 +200,7 @@ type Taken =
       readonly of: { readonly sandboxId: SandboxId; readonly bootedAt?: number };
     }
   | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>
-  | Extract<TakeOutcome, { readonly kind: 'refused' }>;
+  | Exclude<TakeOutcome, { readonly kind: 'granted' }>;
 
 async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<Taken> {
   const { newSandboxId, userId, limits, now, warm, conversationId: waiterId } = request;
@@ -203,9 +209,11 @@ async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest):
     if (claimed.kind !== 'claimed') return claimed;
     return { kind: 'taken', of: { sandboxId: warm, bootedAt: claimed.bootedAt } };
   }
-  const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now, waiterId });
-  if (slot.kind === 'refused') return slot;
-  await recordReserved(transaction, { sandboxId: newSandboxId, userId, createdBy: 'placement', now });
+  const host = limits.hosts === undefined ? undefined : { ...limits.hosts, ...request.host };
+  const slot = await takeSlot(transaction, { sandboxId: newSandboxId, userId, limits, now, waiterId, host });
+  if (slot.kind !== 'granted') return slot;
+  const reserved = { sandboxId: newSandboxId, userId, createdBy: 'placement', now, host: slot.host } as const;
+  await recordReserved(transaction, reserved);
   return { kind: 'taken', of: { sandboxId: newSandboxId } };
 }
 

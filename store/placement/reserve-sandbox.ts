@@ -28,9 +28,12 @@ export async function reserveSandbox(
   if (warm !== undefined) return reserveWarm(transaction, { ...request, warm });
   const living = pool === undefined ? null : await isPoolGrown(transaction, pool);
   if (pool !== undefined && living !== null) return { kind: 'refused', limit: pool.size, current: living };
-  const slot = await takeSlot(transaction, request);
+  const slot = await takeSlot(transaction, { ...request, host: request.limits.hosts });
+  // No host is there: none has room.
+  if (slot.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
   if (slot.kind === 'refused') return slot;
-  await recordReserved(transaction, { ...request, createdBy: pool === undefined ? 'api' : 'placement' });
+  const createdBy = pool === undefined ? 'api' : 'placement';
+  await recordReserved(transaction, { ...request, createdBy, host: slot.host });
   if (pool !== undefined) await joinPool(transaction, id, pool.poolId);
   return { kind: 'granted' };
 }

@@ -6,6 +6,7 @@ import type { Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { StoreConnection } from '../sql/connection.ts';
+import { bindToHost } from './host-of-sandbox.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import { sandboxColumns } from '../records/projection-columns.ts';
 import { projectRows } from '../records/projection-writer.ts';
@@ -29,6 +30,8 @@ export async function recordReserved(
     readonly now: number;
     /** Of one that was taken from the warm pool. */
     readonly bootedAt?: number;
+    /** Absent: bound to none. */
+    readonly host?: string | undefined;
   },
 ): Promise<void> {
   const { sandboxId, userId, createdBy, now, bootedAt = null } = sandbox;
@@ -52,6 +55,7 @@ export async function recordReserved(
     archive: 'none',
   };
   await ADD.all(transaction, sandboxColumns(row));
+  if (sandbox.host !== undefined) await bindToHost(transaction, sandboxId, sandbox.host);
 }
 
 const RESERVED = prepareQuery((db, { id }: { readonly id: string }) =>

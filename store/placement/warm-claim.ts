@@ -36,7 +36,7 @@ const CLAIM = prepareQuery((db, { warm, claim }: { readonly warm: string; readon
     .set({ state: 'claimed', claim })
     .where('sandbox_id', '=', warm)
     .where('state', '=', 'ready')
-    .returning('booted_at')
+    .returning(['booted_at', 'host'])
     .compile(),
 );
 
@@ -53,7 +53,8 @@ export async function claimWarm(
   if (claimed === undefined) return { kind: 'warm_lost' };
   const bootedAt = safeInteger(claimed.booted_at ?? now);
   await takeOverSlot(transaction, slot);
-  await recordReserved(transaction, { sandboxId: warm, userId, createdBy, now, bootedAt });
+  const host = claimed.host ?? undefined;
+  await recordReserved(transaction, { sandboxId: warm, userId, createdBy, now, bootedAt, host });
   return { kind: 'claimed', bootedAt };
 }
 

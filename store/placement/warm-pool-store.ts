@@ -21,7 +21,7 @@ export function warmPoolStore(connection: StoreConnection): WarmPool {
       return work(transaction);
     });
   return {
-    held: () => connection.read('list the warm pool', held),
+    held: (host) => connection.read('list the warm pool', (db) => held(db, host)),
     usable: (use) => connection.read('look into the warm pool', (db) => usable(db, use)),
     reserve: (request) => alone('reserve a warm sandbox', (transaction) => reserve(transaction, request)),
     ready: (id, now) =>
@@ -47,11 +47,12 @@ const COLUMNS = ['sandbox_id', 'state', 'spec', 'reserved_at', 'booted_at'] as c
 /** `claimed` is none of them: there are ever more of those. Named one by one, so that an index finds the others. */
 const STATES: readonly WarmSandbox['state'][] = ['booting', 'ready', 'leaving'];
 
-async function held(db: Kysely<Tables>): Promise<readonly WarmSandbox[]> {
+async function held(db: Kysely<Tables>, host?: string): Promise<readonly WarmSandbox[]> {
   const rows = await db
     .selectFrom('warm_sandbox')
     .select(COLUMNS)
     .where('state', 'in', STATES)
+    .$if(host !== undefined, (query) => query.where('host', '=', host ?? ''))
     .orderBy('reserved_at')
     .orderBy('sandbox_id')
     .execute();
@@ -83,8 +84,37 @@ const USABLE = prepareQuery((db, { spec, after }: { readonly spec: string; reado
     .compile(),
 );
 
-async function usable(db: Kysely<Tables>, { spec, bootedAfter }: WarmUse): Promise<readonly WarmSandbox[]> {
-  return (await USABLE.all(db, { spec, after: bootedAfter })).map(warmSandboxOf);
+const USABLE_ON = prepareQuery((db, { spec, after, host }: WarmOnHost) =>
+  db
+    .selectFrom('warm_sandbox')
+    .innerJoin('host', 'host.name', 'warm_sandbox.host')
+    .select(COLUMNS)
+    .where('state', '=', 'ready')
+    .where('booted_at', '>', after)
+    .where('spec', '=', spec)
+    .where('host.name', '=', host)
+    // It hands nothing out any more.
+    .where('host.draining', '=', 0)
+    .orderBy('booted_at')
+    .orderBy('sandbox_id')
+    .compile(),
+);
+
+interface WarmOnHost {
+  readonly spec: string;
+  readonly after: number;
+  readonly host: string;
+}
+
+async function usable(
+  db: Kysely<Tables>,
+  { spec, bootedAfter: after, host }: WarmUse,
+): Promise<readonly WarmSandbox[]> {
+  const rows =
+    host === undefined
+      ? await USABLE.all(db, { spec, after })
+      : await USABLE_ON.all(db, { spec, after, host });
+  return rows.map(warmSandboxOf);
 }
 
 const KNOWN = prepareQuery((db, { id }: { readonly id: string }) =>
@@ -99,14 +129,16 @@ async function reserve(
   transaction: Transaction<Tables>,
   request: Parameters<WarmPool['reserve']>[0],
 ): Promise<SlotOutcome> {
-  const { sandboxId: id, spec, now } = request;
+  const { sandboxId: id, spec, now, host: name } = request;
   if ((await KNOWN.first(transaction, { id })) !== undefined) return { kind: 'granted' };
   const limits = { ...request.limits, userMax: Infinity, conversationsPerSandboxMax: 0 };
-  const slot = await takeSlot(transaction, { sandboxId: id, userId: NOBODY, limits, now });
+  const host = limits.hosts && name !== undefined ? { ...limits.hosts, name } : undefined;
+  const slot = await takeSlot(transaction, { sandboxId: id, userId: NOBODY, limits, now, host });
+  if (slot.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
   if (slot.kind !== 'granted') return slot;
   const row = { sandbox_id: id, state: 'booting', spec, reserved_at: now, booted_at: null, claim: null };
-  await ADD.all(transaction, row);
-  return slot;
+  await ADD.all(transaction, { ...row, host: slot.host ?? null });
+  return { kind: 'granted' };
 }
 
 const READY = prepareQuery((db, { id, now }: { readonly id: string; readonly now: number }) =>

@@ -14,4 +14,6 @@ export interface WarmSandboxTable {
   readonly booted_at: NullableBigIntColumn;
   /** Id that the claimant's sandbox would have had, had it been a new one; null until it is claimed. */
   readonly claim: string | null;
+  /** Where it is booted; null: bound to no host. */
+  readonly host: string | null;
 }

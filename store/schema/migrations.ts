@@ -7,7 +7,7 @@ import { PostgresAdapter, sql, type AlterTableBuilder, type Kysely, type Migrati
 import { ACCESS_TABLES, RATE_TABLES } from './access-tables.ts';
 import { createTables } from './create-tables.ts';
 import { ENGINE_TABLES } from './engine-tables.ts';
-import { PLACEMENT_TABLES } from './placement-tables.ts';
+import { HOST_TABLES, PLACEMENT_TABLES } from './placement-tables.ts';
 import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
 import { SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
@@ -24,6 +24,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0004-names': { up: usePresentNames },
   '0005-several-services': { up: shareServices },
   '0006-proxies': { up: shareLimits },
+  '0007-hosts': { up: addHosts },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -64,6 +65,19 @@ async function findFailures(db: Kysely<unknown>): Promise<void> {
     sql`create index audit_by_user on audit (user_id, position)`,
     sql`create index audit_by_action on audit (action, position)`,
     sql`create index audit_by_at on audit (at)`,
+  ];
+  for (const index of indexes) await index.execute(db);
+}
+
+/** Null in both: bound to no host, as everything was before. */
+async function addHosts(db: Kysely<unknown>): Promise<void> {
+  await createTables(db, HOST_TABLES, isPostgres(db));
+  const kind = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+  for (const table of ['sandbox', 'slot', 'warm_sandbox'])
+    await db.schema.alterTable(table).addColumn('host', kind).execute();
+  const indexes = [
+    sql`create index slot_by_host on slot (host)`,
+    sql`create index sandbox_by_host on sandbox (host) where host is not null`,
   ];
   for (const index of indexes) await index.execute(db);
 }

@@ -40,3 +40,23 @@ export const PLACEMENT_TABLES: Readonly<Record<string, TableDefinition>> = {
     indexes: [['state', 'booted_at'], ['claim']],
   },
 };
+
+/** Hosts, and who may speak for each. */
+export const HOST_TABLES: Readonly<Record<string, TableDefinition>> = {
+  host: {
+    columns: {
+      name: 'text',
+      directory: 'text',
+      runtime: 'text',
+      capacity: 'bigint',
+      labels: 'text',
+      version: 'text',
+      fence: 'bigint',
+      draining: 'flag=0',
+      heartbeat_at: 'bigint',
+      lease_until: 'bigint',
+    },
+    primaryKey: ['name'],
+    unique: ['directory'],
+  },
+};

@@ -16,6 +16,7 @@ import type {
 } from '../spend/spend-tables.ts';
 import type { PooledAttachmentColumns, PooledSandboxColumns } from '../placement/pool-columns.ts';
 import type { TroubleTable } from '../records/trouble-table.ts';
+import type { HostTable } from '../placement/host-table.ts';
 import type { WarmSandboxTable } from '../placement/warm-sandbox-table.ts';
 
 interface Stamped {
@@ -74,6 +75,8 @@ export interface SandboxTable extends Stamped, PooledSandboxColumns {
   readonly available: FlagColumn;
   /** Set by `detach`, never by a projection. */
   readonly draining: Generated<FlagColumn>;
+  /** Where it lives; null: bound to no host. Set by placement, never by a projection. */
+  readonly host: Generated<string | null>;
   readonly session_started_at: NullableBigIntColumn;
   readonly created_at: BigIntColumn;
   readonly created_by: string;
@@ -133,6 +136,8 @@ export interface SlotTable {
   readonly sandbox_id: string;
   readonly user_id: string;
   readonly taken_at: BigIntColumn;
+  /** Whose room it takes; null: of no host. */
+  readonly host: string | null;
 }
 
 export interface SlotLineTable {
@@ -298,5 +303,6 @@ export interface Tables {
   readonly audit: AuditTable;
   readonly installation: { readonly name: string; readonly value: string };
   readonly warm_sandbox: WarmSandboxTable;
+  readonly host: HostTable;
   readonly trouble: TroubleTable;
 }

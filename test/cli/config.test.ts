@@ -92,6 +92,7 @@ describe('loadDeployment()', () => {
       proxyConfigRaw: undefined,
       proxyPort: null,
       gatewayExport: null,
+      host: { name: null, capacity: null, labels: {}, leaseMs: 60_000, strategy: 'spread' },
       configPath: null,
       reading: {
         revision: createHash('sha256').update('').digest('hex'),
@@ -338,7 +339,7 @@ describe('explainDeployment()', () => {
 describe('settings', () => {
   it('are the single values of the schema, all of them', () => {
     const open =
-      /^(code_hosts|proxy_config|gateway|runtime\.(egress\.allow|shared_folders)|store\.(tls|url|blobs)|engine\.(tls|api_key)|agent\.(command|environment))/;
+      /^(code_hosts|proxy_config|gateway|runtime\.(egress\.allow|shared_folders)|store\.(tls|url|blobs)|engine\.(tls|api_key)|agent\.(command|environment)|host\.labels)/;
     const keys = allKeyPaths().filter((key) => !open.test(key));
     const leaves = keys.filter((key) => !keys.some((other) => other.startsWith(`${key}.`)));
     expect(SETTINGS.map((setting) => setting.path).sort()).toEqual(leaves.sort());

@@ -6,6 +6,7 @@ import type { OpenEmptyStore } from './store-harness.ts';
 import { accountsSuite } from './store-suite-accounts.ts';
 import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
+import { hostSuite } from './store-suite-hosts.ts';
 import { idempotencySuite } from './store-suite-idempotency.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { overviewSuite } from './store-suite-overview.ts';
@@ -31,6 +32,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   placementSuite(open);
   lineSuite(open);
   warmPoolSuite(open);
+  hostSuite(open);
   poolSuite(open);
   eventSuite(open);
   spendSuite(open);

@@ -1,15 +1,26 @@
-/** What a database is used with: a data directory, unless sandboxes are pods, which every host reaches. */
+/**
+ * What a database is used with: a data directory, unless sandboxes are pods, which every host reaches, or have a host of
+ * their own and files in a bucket.
+ */
 import { expect, it } from 'vitest';
 import { requireOwnInstallation, takeInstallation } from '../../host/engines/engine-guard.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { sandboxId } from '../../core/ids.ts';
 import type { Installation } from '../../store/engine/installation.ts';
 
+type Used = Parameters<typeof requireOwnInstallation>[0];
+const BUCKET = { bucket: 'parley' } as Used['bucket'];
+
 it.each([
-  ['process', '/data'],
-  ['docker', '/data'],
-  ['kubernetes', null],
-] as const)('of sandboxes by %s is %s', async (runtimeKind, dataDir) => {
+  ['process', 'embedded', null, '/data'],
+  ['process', 'embedded', BUCKET, '/data'],
+  ['docker', 'temporal', null, '/data'],
+  ['process', 'temporal', BUCKET, null],
+  ['docker', 'temporal', BUCKET, null],
+  ['kubernetes', 'embedded', null, null],
+  ['kubernetes', 'temporal', null, null],
+] as const)('of sandboxes by %s on the engine %s, bucket %j, is %s', async (...given) => {
+  const [runtimeKind, kind, bucket, dataDir] = given;
   const claimed: Parameters<Installation['claim']>[0][] = [];
   const installation: Installation = {
     claim: (used) => {
@@ -19,14 +30,14 @@ it.each([
     move: () => Promise.reject(new Error('nobody moves')),
   };
   const sealKey = { id: 'seal' } as Parameters<typeof requireOwnInstallation>[2];
-  const used = { dataDir: '/data', runtimeKind };
+  const engine = { kind } as Used['engine'];
+  const used = { engine, bucket, dataDir: '/data', runtimeKind };
   const postgres = { kind: 'postgres' } as Parameters<typeof requireOwnInstallation>[0]['store'];
   await requireOwnInstallation({ ...used, store: postgres }, { installation }, sealKey);
   await requireOwnInstallation({ ...used, store: { kind: 'sqlite' } }, { installation }, sealKey);
   expect(claimed).toEqual([{ sealKeyId: 'seal', dataDir }]);
 });
 
-const BUCKET = { bucket: 'parley' } as Parameters<typeof takeInstallation>[0]['bucket'];
 const LIVE = sandboxId('a'.repeat(32));
 
 it.each([
@@ -46,6 +57,7 @@ it.each([
   const store = { installation, search } as unknown as Parameters<typeof takeInstallation>[1];
   const config = {
     ...({ dataDir: '/data', runtimeKind: 'process', bucket } as const),
+    engine: { kind: 'embedded' } as Used['engine'],
     store: { kind: 'postgres' } as Parameters<typeof takeInstallation>[0]['store'],
   };
   const sealKey = { id: 'seal' } as Parameters<typeof takeInstallation>[2];

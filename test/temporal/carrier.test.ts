@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it } from 'vitest';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { JournalVerdict } from '../../ports/journal.ts';
-import { carrierActivities } from '../../temporal/carrier.ts';
+import { carrierActivities, type HostLookup } from '../../temporal/carrier.ts';
 import type { Batch, BatchAnswer } from '../../workflows/carrier.ts';
 import type { AddressedEnvelope } from '../../workflows/envelope.ts';
 import { fakeActivities, type Overrides } from '../engine/fake-activities.ts';
@@ -27,9 +27,10 @@ interface Scene {
   readonly verdict?: JournalVerdict;
   readonly activities?: Overrides;
   readonly send?: (one: AddressedEnvelope) => Promise<void>;
+  readonly hosts?: HostLookup;
 }
 
-function scene({ verdict = { kind: 'applied' }, activities, send }: Scene) {
+function scene({ verdict = { kind: 'applied' }, activities, send, hosts }: Scene) {
   const told: string[] = [];
   const fakes = fakeActivities(new MovableClock(T0), activities);
   const carrier = carrierActivities({
@@ -50,6 +51,7 @@ function scene({ verdict = { kind: 'applied' }, activities, send }: Scene) {
     activities: fakes.activities,
     clock: new MovableClock(T0),
     onRows: () => void told.push('rows heard'),
+    ...(hosts === undefined ? {} : { hosts }),
   });
   const announce = (change: Partial<Batch>): Promise<BatchAnswer> =>
     new MockActivityEnvironment().run(carrier.announce, {
@@ -133,5 +135,40 @@ describe('a batch', () => {
         { kind: 'envelope', count: 1, at: 2 },
       ],
     });
+  });
+});
+
+describe('commands that reach into sandboxes of hosts', () => {
+  const [HERE, ELSEWHERE, UNBOUND] = [sandboxNumber(1), sandboxNumber(2), sandboxNumber(3)];
+  const asked: (readonly string[])[] = [];
+  const hosts: HostLookup = {
+    own: 'a',
+    of: (ids) => {
+      asked.push(ids);
+      const all = [[HERE, 'a'] as const, [ELSEWHERE, 'b'] as const];
+      return Promise.resolve(new Map(all.filter(([id]) => ids.includes(id))));
+    },
+  };
+  const hooks = (id: string, sandboxId: string): Batch['commands'][number] =>
+    ({ type: 'setUpGitHooks', id, sandboxId, generation: 1, conversationId: conversationNumber(1) }) as never;
+
+  it('are left to their host, brief ones too, and the others are carried out here', async () => {
+    const { announce, ran } = scene({ hosts });
+    const commands = [hooks('here', HERE), hooks('there', ELSEWHERE), hooks('anywhere', UNBOUND), PLACE];
+    const answer = await announce({ commands, touched: { boot: ELSEWHERE, look: UNBOUND } });
+    expect(answer).toMatchObject({ kind: 'accepted', hosts: { here: 'a', there: 'b', boot: 'b' } });
+    expect(Object.keys(answer.kind === 'accepted' ? answer.events : {}).sort()).toEqual([
+      ...['anywhere', 'here', 'place'],
+    ]);
+    expect(ran.map(({ id }) => id).sort()).toEqual(['anywhere', 'here', 'place']);
+  });
+
+  it('cost no question where there are none, and none where nothing is bound', async () => {
+    asked.length = 0;
+    await scene({ hosts }).announce({ commands: [PLACE] });
+    const answer = await scene({}).announce({ commands: [hooks('h', ELSEWHERE)], touched: { b: ELSEWHERE } });
+    expect(asked).toEqual([]);
+    expect(answer).toMatchObject({ kind: 'accepted', failed: [] });
+    expect(answer).not.toHaveProperty('hosts');
   });
 });

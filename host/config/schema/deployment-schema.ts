@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { CODE_HOST_KINDS } from '../../../core/plan/plan-issue.ts';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../../core/status.ts';
 import { blobs } from './blobs-schema.ts';
+import { host } from './host-schema.ts';
 import { runtime } from './runtime-schema.ts';
 import { count, fitting, oneOf, secret, text, TEXT_MAX } from './schema-forms.ts';
 
@@ -168,6 +169,7 @@ export const deploymentSchema = z.strictObject({
     .meta({ description: 'Where results are written. Each run has a folder of its own.' })
     .optional(),
   runtime: runtime.optional(),
+  host: host.optional(),
   agent: z
     .strictObject({
       kind: oneOf(AGENT_KINDS, 'Which Agent Server runs in a sandbox.'),

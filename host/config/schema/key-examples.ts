@@ -31,6 +31,8 @@ export const KEY_EXAMPLES: Readonly<Record<string, Example>> = {
   'store.blobs.s3.kms_key_id': 'alias/parley',
   'store.blobs.s3.access_key_id': 'os.environ/PARLEY_S3_KEY_ID',
   'store.blobs.s3.secret_access_key': 'os.environ/PARLEY_S3_SECRET',
+  'host.name': 'build-7',
+  'host.labels': { gpu: 'a100' },
   'runtime.egress.ca': 'authorities.pem',
   'runtime.kubernetes.kubeconfig': 'kube/config',
   'runtime.kubernetes.context': 'staging',

@@ -12,6 +12,7 @@ export const IN_SECONDS: ReadonlySet<string> = new Set<SettingPath>([
   'limits.idle_time',
   'limits.deletion_time',
   'warm_pool.max_age',
+  'host.lease',
   'store.statement_timeout',
 ]);
 

@@ -1,0 +1,153 @@
+/**
+ * `parley hosts`: the machines on which sandboxes live, and whether they hand any out.
+ * Owns the listing and the two orders; what becomes of a host is decided where sandboxes are placed.
+ */
+import { Command } from 'commander';
+import { instant } from '../../core/text/amounts.ts';
+import { CliError } from '../../host/cli-error.ts';
+import { EXIT, type ExitCode } from '../../host/exit-code.ts';
+import { openDeployment } from '../../host/open-deployment.ts';
+import { openRecords } from '../../host/records.ts';
+import type { Shell } from '../../host/shell.ts';
+import { printable, table } from '../../host/terminal-text.ts';
+import type { HostLeases, LeasedHost } from '../../ports/host-leases.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+
+interface HostsOptions {
+  readonly json?: true;
+  readonly config?: string;
+}
+
+export function hostsCommand({ shell, finish }: CommandContext): Command {
+  const sub = (name: string, description: string): Command =>
+    new Command(name).description(description).addOption(jsonOption()).addOption(configOption());
+  const drains = (name: string, description: string, draining: boolean): Command =>
+    sub(name, description)
+      .argument('<host>', 'name of the host')
+      .addHelpText('after', '\nExit codes: 0 done, 2 there is no such host, 5 the store cannot be read.')
+      .action(async (host: string, options: HostsOptions) => {
+        finish(await drain(shell, { host, draining, options }));
+      });
+  return new Command('hosts')
+    .description('List the hosts on which sandboxes live, and take one out of placement.')
+    .addHelpText(
+      'after',
+      examples('parley hosts list', 'parley hosts drain build-7', 'parley hosts undrain build-7'),
+    )
+    .addCommand(
+      sub('list', 'List the hosts.')
+        .addHelpText('after', '\nExit codes: 0 listed, 5 the store cannot be read.')
+        .action(async (options: HostsOptions) => {
+          finish(await list(shell, options));
+        }),
+    )
+    .addCommand(drains('drain', 'Place no sandbox on a host any more. What lives there goes on.', true))
+    .addCommand(drains('undrain', 'Place sandboxes on a host again.', false));
+}
+
+async function list(shell: Shell, options: HostsOptions): Promise<ExitCode> {
+  const hosts = (await withHosts(shell, options, { readOnly: true }, (leases) => leases.list())) ?? [];
+  if (options.json === true) {
+    const records = openRecords(shell.stdout);
+    for (const host of hosts) records.write(recordOf(host));
+  } else if (hosts.length === 0) {
+    shell.stderr.write(
+      'no hosts: workers on Temporal whose store is PostgreSQL are hosts of their sandboxes\n',
+    );
+  } else shell.stdout.write(`${tableOf(hosts).join('\n')}\n`);
+  return EXIT.ok;
+}
+
+interface Draining {
+  readonly host: string;
+  readonly draining: boolean;
+  readonly options: HostsOptions;
+}
+
+async function drain(shell: Shell, { host, draining, options }: Draining): Promise<ExitCode> {
+  const changed = await withHosts(shell, options, { readOnly: false }, async (leases) => {
+    if (!(await leases.drain(host, draining))) return null;
+    return (await leases.list()).find(({ name }) => name === host) ?? null;
+  });
+  if (changed === null)
+    throw new CliError(`Cannot change the host "${host}": there is no such host`, {
+      remedy: 'list the hosts with "parley hosts list"',
+    });
+  if (options.json === true) openRecords(shell.stdout).write(recordOf(changed));
+  else
+    shell.stdout.write(`${printable(changed.name)}  ${stateOf(changed)}, ${changed.sandboxes} sandboxes\n`);
+  return EXIT.ok;
+}
+
+/** Null when nothing was ever stored. */
+async function withHosts<Answer>(
+  shell: Shell,
+  { config: path }: HostsOptions,
+  { readOnly }: { readonly readOnly: boolean },
+  work: (hosts: HostLeases) => Promise<Answer>,
+): Promise<Answer | null> {
+  const config = await openDeployment(shell, { path, startsProxy: false });
+  const { hasStore, openDeployedStore, readDeployedStore } =
+    await import('../../host/follow/config-store.ts');
+  if (!hasStore(config)) return null;
+  const store = readOnly ? await readDeployedStore(config) : await openDeployedStore(config);
+  if (store === null) return null;
+  try {
+    return await work(store.hosts);
+  } finally {
+    await store.close();
+  }
+}
+
+type HostState = 'live' | 'draining' | 'silent';
+
+function stateOf({ isLive, draining }: LeasedHost): HostState {
+  if (!isLive) return 'silent';
+  return draining ? 'draining' : 'live';
+}
+
+function recordOf(host: LeasedHost): { readonly type: string } {
+  const { name, runtime, capacity, up, sandboxes, labels, version, draining, fence } = host;
+  const at = { heartbeat_at: host.heartbeatAt, lease_until: host.leaseUntil };
+  const facts = {
+    name,
+    state: stateOf(host),
+    draining,
+    runtime,
+    capacity,
+    up,
+    sandboxes,
+    labels,
+    version,
+    fence,
+  };
+  return { type: 'host', ...facts, ...at };
+}
+
+function tableOf(hosts: readonly LeasedHost[]): readonly string[] {
+  const columns = [
+    { title: 'HOST', widthMax: 40 },
+    { title: 'STATE' },
+    { title: 'RUNTIME' },
+    { title: 'UP', side: 'right' },
+    { title: 'SANDBOXES', side: 'right' },
+    { title: 'VERSION' },
+    { title: 'HEARTBEAT' },
+    { title: 'LABELS', widthMax: 60 },
+  ] as const;
+  return table(
+    [...columns],
+    hosts.map((host) => [
+      host.name,
+      stateOf(host),
+      host.runtime,
+      `${host.up}/${host.capacity}`,
+      String(host.sandboxes),
+      host.version,
+      instant(host.heartbeatAt),
+      Object.entries(host.labels)
+        .map(([label, value]) => `${label}=${value}`)
+        .join(' '),
+    ]),
+  );
+}

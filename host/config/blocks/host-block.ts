@@ -1,0 +1,19 @@
+/**
+ * The block `host` as plain data.
+ * Owns what empty and zero stand for.
+ */
+import type { HostStrategy } from '../../../core/placement/choose-host.ts';
+import { SECOND_MS } from '../../../core/time.ts';
+import type { ConfigParts } from '../config-parts.ts';
+import type { HostConfig } from '../deployment-config.ts';
+import { numberOf, textOf, type EffectiveValue } from '../effective-values.ts';
+
+export function hostOf({ document }: ConfigParts, values: readonly EffectiveValue[]): HostConfig {
+  return {
+    name: textOf(values, 'host.name') || null,
+    capacity: numberOf(values, 'host.capacity') || null,
+    labels: document.host?.labels ?? {},
+    leaseMs: numberOf(values, 'host.lease') * SECOND_MS,
+    strategy: textOf(values, 'host.placement') as HostStrategy,
+  };
+}

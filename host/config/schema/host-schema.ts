@@ -1,0 +1,30 @@
+/**
+ * The block `host` of `parley.yaml`: what a worker says of the machine on which its sandboxes live.
+ * Owns forms and bounds; defaults are in settings.ts.
+ */
+import { z } from 'zod';
+import { HOST_STRATEGIES } from '../../../core/placement/choose-host.ts';
+import { count, fitting, oneOf } from './schema-forms.ts';
+
+/** It is part of the names of task queues, behind an `@`. */
+export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+const LABEL = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
+const LABEL_VALUE_MAX = 128;
+const SANDBOXES_MAX = 100_000;
+/** Below, a worker that is merely slow would lose its host; above, sandboxes would be placed on a lost one all day. */
+const LEASE_SECONDS_RANGE = [5, 3_600] as const;
+
+export const host = z
+  .strictObject({
+    name: fitting(HOST_NAME, 'Name of this host; without one, that of the machine.'),
+    capacity: count(0, SANDBOXES_MAX, 'Sandboxes with the runtime up here; 0 stands for capacity.sandboxes.'),
+    labels: z
+      .record(z.string().regex(LABEL), z.string().max(LABEL_VALUE_MAX))
+      .meta({ description: 'What this host has that others have not. A job can ask for it.' })
+      .optional(),
+    lease: count(...LEASE_SECONDS_RANGE, 'Seconds without a sign of life after which a host gets nothing more.'),
+    placement: oneOf(HOST_STRATEGIES, 'Which host gets the next sandbox: the emptiest, or the fullest.'),
+  })
+  .meta({
+    description: 'The machine on which the sandboxes of this worker live. It counts where several share one database.',
+  });

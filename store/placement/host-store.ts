@@ -1,0 +1,222 @@
+/**
+ * Leases of hosts, and what is known of each.
+ * Owns the comparison of fences, and that only the clock of the database is looked at; which host gets a sandbox is
+ * decided by core/placement/choose-host.ts.
+ */
+import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
+import { sandboxId, type SandboxId } from '../../core/ids.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import type { HostCandidate, HostLabels } from '../../core/placement/choose-host.ts';
+import type { HostClaim, HostLease, HostLeases, LeasedHost, RenewedLease } from '../../ports/host-leases.ts';
+import { columnText, flag, safeInteger } from '../sql/column-value.ts';
+import { holdLock, type StoreConnection } from '../sql/connection.ts';
+import { isPostgres } from '../schema/migrations.ts';
+import type { Tables } from '../schema/tables.ts';
+import type { HostTable } from './host-table.ts';
+
+/** Of one query. */
+const IDS_MAX = 500;
+
+export function hostStore(connection: StoreConnection): HostLeases {
+  return {
+    take: (claim) =>
+      connection.write('take the lease of a host', async (transaction) => {
+        // Placement reads what is changed here.
+        await holdLock(connection, transaction, 'placement');
+        return await take(transaction, claim);
+      }),
+    renew: (lease, leaseMs) =>
+      connection.write(`renew the lease of the host "${lease.name}"`, (transaction) =>
+        renew(transaction, { ...lease, leaseMs }),
+      ),
+    list: () => connection.read('list the hosts', (db) => listHosts(db)),
+    drain: (name, draining) =>
+      connection.write(`drain the host "${name}"`, async (transaction) => {
+        const update = transaction.updateTable('host').set({ draining: flag(draining) });
+        const found = await update.where('name', '=', columnText(name)).returning('name').execute();
+        return found.length > 0;
+      }),
+    hostsOf: (ids) => connection.read('find the hosts of sandboxes', (db) => hostsOf(db, ids)),
+  };
+}
+
+/** Epoch milliseconds by the clock of the database: those of hosts differ. */
+function now(db: Kysely<Tables>): RawBuilder<number> {
+  return isPostgres(db)
+    ? sql<number>`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`
+    : sql<number>`cast((julianday('now') - 2440587.5) * 86400000 as integer)`;
+}
+
+async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise<HostLease> {
+  const { directory, leaseMs, runtime, capacity, version } = claim;
+  const hosts = await listHosts(transaction);
+  const own = await ofDirectory(transaction, directory);
+  const name = columnText(claim.name ?? own?.name ?? claim.fallbackName);
+  const known = hosts.find((host) => host.name === name);
+  const isOthers = known !== undefined && own?.name !== name;
+  if (isOthers && (known.isLive || known.sandboxes > 0)) throw takenName(known);
+  if (own !== undefined && own.name !== name)
+    await leaveName(
+      transaction,
+      hosts.find((host) => host.name === own.name),
+      name,
+    );
+  const fence = (known?.fence ?? 0) + 1;
+  const at = now(transaction);
+  const facts = { directory, runtime, capacity, version, labels: JSON.stringify(claim.labels), fence };
+  const lease = { heartbeat_at: at, lease_until: sql<number>`${at} + ${sql.lit(leaseMs)}` };
+  await transaction
+    .insertInto('host')
+    .values({ name, ...facts, ...lease, draining: 0 })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ ...facts, ...lease }))
+    .execute();
+  await adopt(transaction, { name, directory });
+  return { name, fence };
+}
+
+/** What was made before sandboxes had hosts lives in the one directory that the database belonged to. */
+async function adopt(
+  transaction: Transaction<Tables>,
+  { name: host, directory }: Pick<HostClaim, 'directory'> & { readonly name: string },
+): Promise<void> {
+  const claimed = await transaction
+    .selectFrom('installation')
+    .select('value')
+    .where('name', '=', 'data_directory')
+    .executeTakeFirst();
+  if (claimed?.value !== directory) return;
+  await transaction
+    .updateTable('sandbox')
+    .set({ host })
+    .where('host', 'is', null)
+    .where('status', '!=', 'MISSING')
+    .execute();
+  await transaction.updateTable('slot').set({ host }).where('host', 'is', null).execute();
+  await transaction.updateTable('warm_sandbox').set({ host }).where('host', 'is', null).execute();
+}
+
+async function ofDirectory(
+  transaction: Transaction<Tables>,
+  directory: string,
+): Promise<{ readonly name: string } | undefined> {
+  const query = transaction.selectFrom('host').select('name').where('directory', '=', directory);
+  return await query.executeTakeFirst();
+}
+
+/** Whoever is called otherwise from now on would leave its sandboxes to nobody. */
+async function leaveName(
+  transaction: Transaction<Tables>,
+  before: LeasedHost | undefined,
+  name: string,
+): Promise<void> {
+  if (before === undefined) return;
+  if (before.sandboxes > 0)
+    throw new ParleyError(
+      'engine_misconfigured',
+      `Cannot call this host "${name}": its data directory is that of the host "${before.name}", where ${before.sandboxes} sandboxes live`,
+      { remedy: `set host.name to ${before.name}, or delete these sandboxes first` },
+    );
+  await transaction.deleteFrom('host').where('name', '=', before.name).execute();
+}
+
+function takenName({ name, isLive, sandboxes }: LeasedHost): ParleyError {
+  const why = isLive
+    ? 'another data directory serves under it'
+    : `${sandboxes} sandboxes live in another data directory`;
+  return new ParleyError('engine_misconfigured', `Cannot use the name "${name}" for this host: ${why}`, {
+    remedy: 'set host.name or PARLEY_HOST_NAME to a name of its own',
+  });
+}
+
+async function renew(
+  transaction: Transaction<Tables>,
+  { name, fence, leaseMs }: HostLease & { readonly leaseMs: number },
+): Promise<RenewedLease> {
+  const at = now(transaction);
+  const row = await transaction
+    .updateTable('host')
+    .set({ heartbeat_at: at, lease_until: sql<number>`${at} + ${sql.lit(leaseMs)}` })
+    .where('name', '=', name)
+    .where('fence', '=', fence)
+    .returning('draining')
+    .executeTakeFirst();
+  return row === undefined
+    ? { isHeld: false, draining: false }
+    : { isHeld: true, draining: row.draining === 1 };
+}
+
+/** What placement sees of them: without a count over all that ever lived there. */
+export async function hostCandidates(db: Kysely<Tables>): Promise<readonly HostCandidate[]> {
+  const rows = await hostRows(db).execute();
+  return rows.map(candidateOf);
+}
+
+function hostRows(db: Kysely<Tables>) {
+  return db
+    .selectFrom('host')
+    .selectAll()
+    .select((from) => [
+      sql<number>`case when lease_until > ${now(db)} then 1 else 0 end`.as('is_live'),
+      from
+        .selectFrom('slot')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .whereRef('slot.host', '=', 'host.name')
+        .as('up'),
+    ])
+    .orderBy('name');
+}
+
+function candidateOf(row: HostRow): HostCandidate {
+  return {
+    name: row.name,
+    runtime: row.runtime,
+    capacity: safeInteger(row.capacity),
+    up: safeInteger(row.up ?? 0),
+    labels: JSON.parse(row.labels) as HostLabels,
+    isLive: row.is_live === 1,
+    draining: row.draining === 1,
+  };
+}
+
+type HostRow = Selectable<HostTable> & {
+  readonly is_live: number;
+  readonly up: number | bigint | string | null;
+};
+
+async function listHosts(db: Kysely<Tables>): Promise<readonly LeasedHost[]> {
+  const rows = await hostRows(db)
+    .select((from) =>
+      from
+        .selectFrom('sandbox')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .whereRef('sandbox.host', '=', 'host.name')
+        .where('sandbox.status', '!=', 'MISSING')
+        .as('sandboxes'),
+    )
+    .execute();
+  return rows.map((row) => ({
+    ...candidateOf(row),
+    version: row.version,
+    fence: safeInteger(row.fence),
+    heartbeatAt: safeInteger(row.heartbeat_at),
+    leaseUntil: safeInteger(row.lease_until),
+    sandboxes: safeInteger(row.sandboxes ?? 0),
+  }));
+}
+
+async function hostsOf(
+  db: Kysely<Tables>,
+  ids: readonly SandboxId[],
+): Promise<ReadonlyMap<SandboxId, string>> {
+  const found = new Map<SandboxId, string>();
+  for (let start = 0; start < ids.length; start += IDS_MAX) {
+    const rows = await db
+      .selectFrom('sandbox')
+      .select(['sandbox_id', 'host'])
+      .where('sandbox_id', 'in', ids.slice(start, start + IDS_MAX))
+      .where('host', 'is not', null)
+      .execute();
+    for (const { sandbox_id: id, host } of rows) if (host !== null) found.set(sandboxId(id), host);
+  }
+  return found;
+}

@@ -1,0 +1,81 @@
+/** `parley hosts`: what operators see of hosts, and that one is taken out of placement and back. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { runCli } from '../../cli/program.ts';
+import { placesOf } from '../../host/sandboxes/places.ts';
+import { openStore, type Store } from '../../store/open-store.ts';
+import { tempDir } from '../helpers/temp-dir.ts';
+import { fakeShell } from './fake-shell.ts';
+
+let cwd: string;
+beforeEach(() => void (cwd = tempDir()));
+
+async function withStore<Answer>(work: (store: Store) => Promise<Answer>): Promise<Answer> {
+  const dataDir = path.join(cwd, '.parley');
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const store = await openStore({ kind: 'sqlite', path: placesOf(dataDir).database });
+  return await work(store).finally(() => store.close());
+}
+
+const take = (
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+  leaseMs = 600_000,
+): Promise<unknown> =>
+  withStore(({ hosts }) =>
+    hosts.take({
+      ...{ name, fallbackName: 'unused', directory: `of ${name}`, runtime: 'process', capacity: 4 },
+      ...{ labels, version: '1.0.0', leaseMs },
+    }),
+  );
+
+async function parley(...args: readonly string[]) {
+  const shell = fakeShell({ cwd });
+  const code = await runCli(['hosts', ...args], shell);
+  return { code, stdout: shell.stdout.text, stderr: shell.stderr.text };
+}
+
+it('says where hosts come from when there is none, also where nothing ever ran', async () => {
+  const none = { code: 0, stdout: '', stderr: expect.stringContaining('no hosts') as string };
+  expect(await parley('list')).toEqual(none);
+  await withStore(() => Promise.resolve());
+  expect(await parley('list')).toEqual(none);
+});
+
+it('lists hosts for people and programs, and lets no name or label reach the terminal as it is', async () => {
+  await take('build-7', { gpu: 'a100', evil: '\u001b[31mred\n' });
+  await take('old', {}, 0);
+  const { code, stdout } = await parley('list');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^build-7 +live +process +0\/4 +0 +1\.0\.0 .*gpu=a100/m);
+  expect(stdout).toMatch(/^old +silent /m);
+  expect(stdout).not.toContain('\u001b');
+  expect(stdout.trimEnd().split('\n')).toHaveLength(3);
+  const lines = (await parley('list', '--json')).stdout.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as object).slice(-2)).toMatchObject([
+    { type: 'host', name: 'build-7', state: 'live', capacity: 4, up: 0, labels: { gpu: 'a100' }, fence: 1 },
+    { type: 'host', name: 'old', state: 'silent', draining: false },
+  ]);
+});
+
+it('drains a host and takes it back', async () => {
+  await take('build-7');
+  expect(await parley('drain', 'build-7')).toMatchObject({
+    code: 0,
+    stdout: 'build-7  draining, 0 sandboxes\n',
+  });
+  expect(await withStore(({ hosts }) => hosts.list())).toMatchObject([{ draining: true }]);
+  expect(await parley('undrain', 'build-7')).toMatchObject({
+    code: 0,
+    stdout: 'build-7  live, 0 sandboxes\n',
+  });
+});
+
+it('says that there is no such host, and where they are listed', async () => {
+  await take('build-7');
+  const { code, stderr } = await parley('drain', 'build-8');
+  expect(code).toBe(2);
+  expect(stderr).toContain('there is no such host');
+  expect(stderr).toContain('parley hosts list');
+});
