@@ -14,6 +14,13 @@ import type {
   SpendLossTable,
   SpendTable,
 } from '../spend/spend-tables.ts';
+import type {
+  ApiKeyTable,
+  AuditTable,
+  IdempotencyKeyTable,
+  ProxyKeyTable,
+  SecretTable,
+} from '../access/access-columns.ts';
 import type { PooledAttachmentColumns, PooledSandboxColumns } from '../placement/pool-columns.ts';
 import type { TroubleTable } from '../records/trouble-table.ts';
 import type { HostTable } from '../placement/host-table.ts';
@@ -187,22 +194,6 @@ export interface ArchiveTable {
   readonly at: BigIntColumn;
 }
 
-export interface ProxyKeyTable {
-  /** SHA-256 of the key, in hex. */
-  readonly hash: string;
-  readonly name: string;
-  readonly created_at: BigIntColumn;
-  readonly body: string;
-}
-
-export interface SecretTable {
-  readonly scope: string;
-  readonly name: string;
-  /** Which key sealed it, so that keys can be changed. */
-  readonly key_id: string;
-  readonly sealed: string;
-}
-
 /** What a search by tag goes through; the tags themselves are in the conversation's row. */
 export interface ConversationTagTable {
   readonly conversation_id: string;
@@ -222,36 +213,6 @@ export interface StartTaskTable {
   readonly body: string;
   readonly stage: string;
   readonly leased_until: BigIntColumn;
-}
-
-export interface ApiKeyTable {
-  readonly key_id: Generated<number | bigint | string>;
-  readonly user_id: string;
-  readonly sha256: string;
-  readonly name: string | null;
-  readonly scope: string;
-  readonly created_at: BigIntColumn;
-  readonly not_before: NullableBigIntColumn;
-  readonly expires_at: NullableBigIntColumn;
-  readonly last_used_at: NullableBigIntColumn;
-}
-
-export interface IdempotencyKeyTable {
-  readonly user_id: string;
-  readonly target: string;
-  readonly key: string;
-  readonly mark: string;
-  readonly used_at: BigIntColumn;
-}
-
-export interface AuditTable {
-  readonly position: Generated<number | bigint | string>;
-  readonly at: BigIntColumn;
-  readonly user_id: string | null;
-  readonly key_id: NullableBigIntColumn;
-  readonly action: string;
-  readonly about: string;
-  readonly status: BigIntColumn;
 }
 
 export interface Tables {
