@@ -8,7 +8,7 @@ import { KEY_SCOPES, type ApiKey, type ApiKeyStore } from '../../ports/api-keys.
 import { columnTextOrNull, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import type { ApiKeyTable } from '../schema/tables.ts';
+import type { ApiKeyTable } from './access-columns.ts';
 
 const FIND = prepareQuery((db, { sha256 }: { readonly sha256: string }) =>
   db.selectFrom('api_key').selectAll().where('sha256', '=', sha256).compile(),
