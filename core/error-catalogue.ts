@@ -88,7 +88,7 @@ export const ERROR_CATALOGUE = {
   host_lost: {
     status: 410,
     retry: false,
-    when: 'The lease of this host is over: it could not be renewed in time, or another process took it.',
+    when: 'The lease of this host is over: another process has it.',
   },
   workflow_lost: {
     status: 410,

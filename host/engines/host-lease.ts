@@ -1,7 +1,7 @@
 /**
  * The lease of this process on its host: taken before anything is carried out, and renewed as long as it serves.
- * Owns the rhythm and the end: whoever cannot renew in time stops speaking for the host before others give it up. Its own
- * time is that of a steady clock, so that a clock that is set does nothing (D36).
+ * Owns the rhythm and the end: whoever is told that its lease is another's stops speaking for the host. A store that does
+ * not answer is no reason: nobody gets the host while anything lives on it, and this process goes on when it is back.
  */
 import { hostname } from 'node:os';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -42,9 +42,7 @@ export interface Renewal {
   readonly hosts: Pick<HostLeases, 'renew'>;
   readonly lease: HostLease;
   readonly leaseMs: number;
-  /** Milliseconds of a clock that nobody sets. */
-  readonly steady: () => number;
-  /** The lease is over. */
+  /** The lease is another's. */
   readonly onLost: (error: ParleyError) => void;
   /** The host began to hand out, or to drain. */
   readonly onDraining: (draining: boolean) => void;
@@ -57,24 +55,19 @@ export interface RenewedHost {
 
 /** To be called at once after the lease was taken. */
 export function renewHostLease(renewal: Renewal): RenewedHost {
-  const { hosts, lease, leaseMs, steady, onLost, onDraining } = renewal;
-  let renewedAt = steady();
+  const { hosts, lease, leaseMs, onLost, onDraining } = renewal;
   let wasDraining: boolean | null = null;
   let underWay: Promise<void> | null = null;
-  const lose = (why: string): void => {
-    clearInterval(timer);
-    onLost(lost(lease, why));
-  };
   const renew = async (): Promise<void> => {
-    const askedAt = steady();
     const { isHeld, draining } = await hosts.renew(lease, leaseMs);
-    if (!isHeld) return lose('another process took it, or it was given up');
-    renewedAt = askedAt;
+    if (!isHeld) {
+      clearInterval(timer);
+      return onLost(lost(lease));
+    }
     if (draining !== (wasDraining ?? false)) onDraining(draining);
     wasDraining = draining;
   };
   const beat = (): void => {
-    if (steady() - renewedAt >= leaseMs) return lose('it could not be renewed in time');
     // A store that is away for a while is told of by whatever else needs it.
     underWay ??= renew()
       .catch(() => undefined)
@@ -90,8 +83,8 @@ export function renewHostLease(renewal: Renewal): RenewedHost {
   };
 }
 
-function lost({ name }: HostLease, why: string): ParleyError {
-  return new ParleyError('host_lost', `Cannot go on as host "${name}": its lease is over: ${why}`, {
+function lost({ name }: HostLease): ParleyError {
+  return new ParleyError('host_lost', `Cannot go on as host "${name}": another process has its lease`, {
     remedy: 'start it again with the same data directory: what lives there goes on',
   });
 }
@@ -114,7 +107,6 @@ export function serveHost({ config, lease, store, world, closers, onFailure, onN
     hosts: store.hosts,
     lease,
     leaseMs: config.host.leaseMs,
-    steady: () => performance.now(),
     onLost: onFailure,
     onDraining(draining) {
       const doing = draining ? 'drains: no sandbox is placed here any more' : 'takes sandboxes again';
