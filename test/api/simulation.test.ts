@@ -1,9 +1,10 @@
 /** A job played over the API: the figures of `parley simulate`, bounded, and nothing else waits for it. */
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { playJob, simulationOf } from '../../cli/simulate/job-play.ts';
-import { createJobSimulator } from '../../cli/simulate/threaded-simulator.ts';
+import { createJobSimulator, PLAY_MS_MAX } from '../../cli/simulate/threaded-simulator.ts';
 import type { SimulatedJob } from '../../api/jobs/job-simulator.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { builtProgram } from '../../host/sandboxes/places.ts';
@@ -155,15 +156,18 @@ describe('POST /api/v1/jobs/simulate', () => {
         const at = performance.now();
         expect((await service.call({ path: '/api/v1/sandboxes/count' })).status).toBe(200);
         worst = Math.max(worst, performance.now() - at);
+        // A caller has so many requests a second and no more.
+        await pause(50);
       }
       console.log(`slowest answer beside a play: ${Math.round(worst)} ms`);
-      expect([worst < 1_000, ended]).toEqual([true, '']);
+      // Played here it would take all the time that a play has.
+      expect([worst < PLAY_MS_MAX / 3, ended]).toEqual([true, '']);
       left.abort();
       await asked;
       // Its thread is gone: the next play does not wait for the rest of it.
       const at = performance.now();
       const { status } = await service.call({ method: 'POST', path: ROUTE, body: { text: JOB } });
-      expect([status, performance.now() - at < 10_000]).toEqual([200, true]);
+      expect([status, performance.now() - at < PLAY_MS_MAX / 2]).toEqual([200, true]);
     },
     ALL_MS_MAX,
   );
