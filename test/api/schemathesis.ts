@@ -94,7 +94,7 @@ function configOf({ conversationId, sandboxId, sessionKey }: Campaign): string {
     '[checks.negative_data_rejection]',
     `expected-statuses = ${JSON.stringify(refusals)}`,
     '[[operations]]',
-    'include-operation-id = ["delete_sandbox", "get_spend", "submit_run"]',
+    'include-operation-id = ["delete_sandbox", "get_spend", "simulate_job", "draw_job_simulation", "submit_run"]',
     'checks.positive_data_acceptance.expected-statuses = ["2xx", 404, 422]',
     '[[operations]]',
     `include-operation-id = ${JSON.stringify(IN_CONVERSATION)}`,

@@ -64,6 +64,7 @@ describe('prepareRows()', () => {
           sandbox_id: `s${n}`,
           user_id: `u${n % 7}`,
           taken_at: n,
+          host: null,
         }));
         const returned = await put.execute(db, rows);
         expect(returned.map((row) => row.sandbox_id)).toEqual(rows.map((row) => row.sandbox_id));

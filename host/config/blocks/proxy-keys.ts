@@ -168,7 +168,7 @@ export const PROXY_CONFIG_SCHEMA: Json = {
           { examples: [90] },
         ),
         commit_before_dispatch: orReference(
-          'Whether the spend row of a call is in the store before it is sent, so that it outlives its host.',
+          'Whether the spend row of a call is in the store before it is sent, so that it outlives its host. Without it a host that dies takes the rows of its last 100 ms along.',
           { type: 'boolean' },
           { default: false, examples: [true] },
         ),

@@ -20,7 +20,7 @@ export const host = z
     capacity: count(0, SANDBOXES_MAX, 'Sandboxes with the runtime up here; 0 stands for capacity.sandboxes.'),
     labels: z
       .record(z.string().regex(LABEL), z.string().max(LABEL_VALUE_MAX))
-      .meta({ description: 'What this host has that others have not. A job can ask for it.' })
+      .meta({ description: 'What this host has that others have not. "parley hosts list" shows it.' })
       .optional(),
     lease: count(...LEASE_SECONDS_RANGE, 'Seconds without a sign of life after which a host gets nothing more.'),
     placement: oneOf(HOST_STRATEGIES, 'Which host gets the next sandbox: the emptiest, or the fullest.'),
