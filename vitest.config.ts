@@ -26,6 +26,7 @@ const MOCKED = ['test/engine/states-in-parts.test.ts'];
 
 /** More than a minute each: begun first, so that in the end no worker is alone with one of them. */
 const LONGEST = [
+  'test/cluster/chart.test.ts',
   'test/peers/agents-at-work.test.ts',
   'test/images/images.test.ts',
   'test/conformance/work.temporal.test.ts',
