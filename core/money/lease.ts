@@ -14,7 +14,7 @@ export interface LeaseStanding {
 
 /** What one process asks for. */
 export interface LeaseAsk {
-  /** What its calls in flight may still use: it keeps that in any case. */
+  /** What its calls in flight may still use, and those that begin while it asks: it keeps that in any case. */
   readonly held: number;
   readonly inFlight: number;
   /** What the call that waits may use at most, 0 when none waits; null where nobody can say. */
@@ -48,5 +48,5 @@ export function decideLease({ limit, spent, others }: LeaseStanding, ask: LeaseA
   if (others > 0 || inFlight > 0) return { granted: held, isAnswered: false };
   // Nobody else is there: what cannot be bounded may have all that is left.
   const isRefused = least !== null && ask.isOwnBound;
-  return { granted: isRefused ? 0 : limit - spent, isAnswered: true };
+  return { granted: isRefused ? held : limit - spent, isAnswered: true };
 }

@@ -205,14 +205,16 @@ export class LeasedAccount implements SpendReservations {
       const charged = calls.spentNanoUsd;
       const { heldNanoUsd: held, inFlight } = calls.held;
       const first = calls.firstAsk;
-      const surplus = this.surplus;
-      // What goes back is not used any more from here on.
-      this.granted = Math.min(this.granted, charged + held + surplus);
+      const wanted = this.surplus;
+      // What goes back is not used any more from here on; what stays may be, while the store is asked, and so it is held.
+      this.granted = Math.min(this.granted, charged + held + wanted);
+      const kept = Math.max(0, this.granted - charged - held);
+      const most = first === null ? 0 : first.atMostNanoUsd;
       const holder = options.ground.holder();
       const answer = await options.ground.leases.exchange({
-        ...{ account: options.account, holder, limit: this.limitOfAll, earlier, charged, held, inFlight },
-        ...{ least: first === null ? 0 : first.atMostNanoUsd, isOwnBound: first?.isOwnBound ?? false },
-        surplus,
+        ...{ account: options.account, holder, limit: this.limitOfAll, earlier, charged, inFlight },
+        ...{ held: held + kept, surplus: wanted - kept },
+        ...{ least: most && Math.max(0, most - kept), isOwnBound: first?.isOwnBound ?? false },
       });
       switch (answer.kind) {
         case 'standing':
@@ -234,6 +236,9 @@ export class LeasedAccount implements SpendReservations {
   private take(answer: Standing): void {
     this.granted = answer.granted;
     this.isWanted = answer.isWanted;
+    // What was kept for calls to come goes back at once to who waits.
+    if (answer.isWanted && this.granted > this.calls.held.heldNanoUsd + this.calls.spentNanoUsd)
+      this.isAskedAgain = true;
     this.isUsedUp = answer.spent >= this.limitOfAll;
     this.fresh = answer;
     this.calls.wake();
