@@ -34,6 +34,9 @@ const NODE = '10.233.0.1';
 /** Of the sandboxes of the batch, as by somebody who makes room. */
 const PODS_REMOVED = 2;
 
+/** Calls under way in the maker of sandboxes when it is killed, at most. */
+const LOST_MAX = 6;
+
 export interface Form {
   /** Once they are built. */
   archives(): Archives;
@@ -230,7 +233,10 @@ function describeBatch(stage: Stage, step: Step): void {
       expect(bill.length - priced.length).toBeLessThanOrEqual(unheard.length);
       const sum = (some: readonly { readonly cost: number | null }[]): number =>
         some.reduce((all, { cost }) => all + (cost ?? 0), 0);
-      expect(run.spent_nano_usd).toBe(sum(rows) - sum(rowsBefore));
+      // A call that ended after its attempt was given up has its price in its row, and reconciliation finds it.
+      const spent = sum(rows) - sum(rowsBefore);
+      expect(run.spent_nano_usd).toBeLessThanOrEqual(spent);
+      expect(run.spent_nano_usd).toBeGreaterThanOrEqual(spent - LOST_MAX * Math.max(...billedById.values()));
     },
   );
 }
