@@ -26,7 +26,6 @@ const MOCKED = ['test/engine/states-in-parts.test.ts'];
 
 /** More than a minute each: begun first, so that in the end no worker is alone with one of them. */
 const LONGEST = [
-  'test/cluster/chart.test.ts',
   'test/peers/agents-at-work.test.ts',
   'test/images/images.test.ts',
   'test/conformance/work.temporal.test.ts',
@@ -45,6 +44,8 @@ const LONGEST = [
   'test/conformance/conformance.test.ts',
   'test/conformance/probes.test.ts',
   'test/conformance/race.test.ts',
+  // After that of images, which has a daemon and services of its own.
+  'test/cluster/chart.test.ts',
   ...KILLING,
 ];
 
