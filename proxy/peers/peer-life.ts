@@ -127,8 +127,9 @@ export class PeerLife implements LeaseGround {
     }
     this.heldUntil = sentAt + PEER_LEASE_MS - PEER_LEASE_MARGIN_MS;
     if (news.revision !== this.revision) {
-      this.revision = news.revision;
       await this.options.onChange(false);
+      // Last: what could not be read is read at the next beat.
+      this.revision = news.revision;
     }
     await this.retire(news.expired);
     if (news.expired.length > 0 || this.beats % TEND_EVERY_BEATS === 1) await this.tend();
