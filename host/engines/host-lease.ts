@@ -13,7 +13,7 @@ import type { Closers } from '../closers.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { programVersion } from '../program-version.ts';
 
-/** Renewals in the time of one lease: so many may fail but one. */
+/** Renewals in the time of one lease: all but one may fail, and the host is still chosen. */
 const RENEWALS = 6;
 const NAME_MAX = 63;
 
@@ -56,7 +56,7 @@ export interface RenewedHost {
 /** To be called at once after the lease was taken. */
 export function renewHostLease(renewal: Renewal): RenewedHost {
   const { hosts, lease, leaseMs, onLost, onDraining } = renewal;
-  let wasDraining: boolean | null = null;
+  let wasDraining = false;
   let underWay: Promise<void> | null = null;
   const renew = async (): Promise<void> => {
     const { isHeld, draining } = await hosts.renew(lease, leaseMs);
@@ -64,7 +64,7 @@ export function renewHostLease(renewal: Renewal): RenewedHost {
       clearInterval(timer);
       return onLost(lost(lease));
     }
-    if (draining !== (wasDraining ?? false)) onDraining(draining);
+    if (draining !== wasDraining) onDraining(draining);
     wasDraining = draining;
   };
   const beat = (): void => {

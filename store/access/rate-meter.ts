@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { RateMeter } from '../../ports/rate-meter.ts';
 import { columnText, safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
+import { databaseNow } from '../sql/database-now.ts';
 
 /** Parts of a request are counted as whole numbers. */
 const PARTS = 1_000;
@@ -14,7 +15,8 @@ const PARTS = 1_000;
 const RESTS_MS = 600_000;
 const CLEAN_EVERY_REPORTS = 100;
 
-const NOW = sql`(select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as at)`;
+/** Read once for a statement. */
+const NOW = sql`(select ${databaseNow('postgres')} as at)`;
 
 export function rateMeter(connection: StoreConnection): RateMeter {
   let reports = 0;

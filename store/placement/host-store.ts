@@ -10,6 +10,7 @@ import type { HostCandidate, HostLabels } from '../../core/placement/choose-host
 import type { HostClaim, HostLease, HostLeases, LeasedHost, RenewedLease } from '../../ports/host-leases.ts';
 import { columnText, flag, safeInteger } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
+import { databaseNow } from '../sql/database-now.ts';
 import { isPostgres } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
 import type { HostTable } from './host-table.ts';
@@ -40,12 +41,8 @@ export function hostStore(connection: StoreConnection): HostLeases {
   };
 }
 
-/** Epoch milliseconds by the clock of the database: those of hosts differ. */
-function now(db: Kysely<Tables>): RawBuilder<number> {
-  return isPostgres(db)
-    ? sql<number>`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`
-    : sql<number>`cast((julianday('now') - 2440587.5) * 86400000 as integer)`;
-}
+/** By the clock of the database: those of hosts differ. */
+const now = (db: Kysely<Tables>): RawBuilder<number> => databaseNow(isPostgres(db) ? 'postgres' : 'sqlite');
 
 async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise<HostLease> {
   const { directory, leaseMs, runtime, capacity, version } = claim;
