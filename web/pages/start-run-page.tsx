@@ -80,9 +80,11 @@ function useCompiled(text: string, inputs: Words) {
   const { client } = useSession();
   const [settled, setSettled] = useState({ text, inputs });
   useEffect(() => {
+    // What a page opens with was asked for at once: a second question would be the same one.
+    if (settled.text === text && settled.inputs === inputs) return undefined;
     const timer = setTimeout(() => setSettled({ text, inputs }), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, inputs]);
+  }, [text, inputs, settled]);
   const ask = useCallback(
     async (signal: AbortSignal): Promise<CompiledText> => {
       const given = Object.fromEntries(Object.entries(settled.inputs).filter(([, value]) => value !== ''));
