@@ -2,15 +2,12 @@
  * What a new user has: the files of `parley init`, three variables, and `parley serve`; the vendor is the scripted gateway.
  * Owns the set-up; must not assert.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { parley, ROOT } from '../cli/parley-program.ts';
-import { endProcess } from '../helpers/end-process.ts';
+import { parley } from '../cli/parley-program.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { startScriptedGateway } from '../scripted-gateway/started-gateway.ts';
 import { serve, type Served } from './served.ts';
 
 /** `dataDir` is where its sockets have their names from. */
@@ -35,16 +32,10 @@ export async function serveFirst(more = ''): Promise<FirstServed> {
   const folder = tempDir();
   const made = await parley(['init'], { cwd: folder });
   if (made.exitCode !== 0) throw new Error(`init failed: ${made.stderr}`);
-  writeFileSync(path.join(folder, 'gateway.yaml'), SCRIPT);
+  const script = path.join(folder, 'gateway.yaml');
+  writeFileSync(script, SCRIPT);
   const env = { PARLEY_GATEWAY_KEY: 'sk-first', PARLEY_MODEL: `openai/${MODEL}` };
-  const gateway = spawn(process.execPath, [path.join(ROOT, 'dist/scripted-gateway.js'), 'gateway.yaml'], {
-    cwd: folder,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => endProcess(gateway));
-  const [line] = (await once(createInterface({ input: gateway.stdout }), 'line')) as [string];
-  const { url } = JSON.parse(line) as { readonly url: string };
+  const url = await startScriptedGateway(script, onTestFinished, env);
   const config = `${readFileSync(path.join(folder, 'parley.yaml'), 'utf8')}${more}`;
   const served = await serve(folder, { config, env: { ...env, PARLEY_GATEWAY_URL: `${url}/v1` } });
   return { ...served, dataDir: path.join(folder, 'data') };

@@ -1,13 +1,10 @@
 /** A conversation whose client asks another service at every call: nothing happens twice, and nothing is lost. */
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
-import { ROOT } from '../cli/parley-program.ts';
-import { endProcess } from '../helpers/end-process.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { startScriptedGateway } from '../scripted-gateway/started-gateway.ts';
 import { callServed, type Served } from './served.ts';
 import { eventually, type ServiceAnswer, type ServiceCall } from './service.ts';
 import { openSeveralServices } from './several-services.ts';
@@ -47,13 +44,7 @@ proxy_config:
 async function startGateway(): Promise<string> {
   const script = path.join(tempDir(), 'gateway.yaml');
   writeFileSync(script, SCRIPT);
-  const child = spawn(process.execPath, [path.join(ROOT, 'dist/scripted-gateway.js'), script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => endProcess(child));
-  for await (const line of createInterface({ input: child.stdout }))
-    return (JSON.parse(line) as { readonly url: string }).url;
-  throw new Error('the gateway ended before it listened');
+  return await startScriptedGateway(script, onTestFinished);
 }
 
 /** A client behind a balancer: every call goes to the next service. */

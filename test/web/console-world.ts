@@ -8,11 +8,11 @@ import { writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { callServed, serve, type Served } from '../api/served.ts';
 import { eventually } from '../api/service.ts';
-import { PARLEY, parley, ROOT } from '../cli/parley-program.ts';
+import { PARLEY, parley } from '../cli/parley-program.ts';
 import { endProcess, type AtEnd } from '../helpers/end-process.ts';
+import { startScriptedGateway } from '../scripted-gateway/started-gateway.ts';
 
 const GATEWAY_KEY = 'sk-console';
 const ENV = { VENDOR_KEY: GATEWAY_KEY };
@@ -116,13 +116,7 @@ proxy_config:
 async function startGateway(folder: string, atEnd: AtEnd): Promise<string> {
   const script = path.join(folder, 'gateway.yaml');
   writeFileSync(script, SCRIPT);
-  const child = spawn(process.execPath, [path.join(ROOT, 'dist/scripted-gateway.js'), script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  atEnd(() => endProcess(child));
-  for await (const line of createInterface({ input: child.stdout }))
-    return (JSON.parse(line) as { readonly url: string }).url;
-  throw new Error('the gateway ended before it listened');
+  return await startScriptedGateway(script, atEnd);
 }
 
 /** Passes everything on, and keeps the headers. */

@@ -1,15 +1,12 @@
 /** What is not an event yet, in headless Chromium on a real `parley serve`: words as they come, lines of a command that runs. */
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { callServed, serve } from '../api/served.ts';
 import { eventually } from '../api/service.ts';
-import { ROOT } from '../cli/parley-program.ts';
-import { endProcess } from '../helpers/end-process.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
+import { startScriptedGateway } from '../scripted-gateway/started-gateway.ts';
 import { NARROW, openBrowser, picture, WIDE } from './browser.ts';
 import { findings } from './findings.ts';
 import { signIn } from './page-world.ts';
@@ -41,13 +38,7 @@ scripts:
 async function startGateway(folder: string): Promise<string> {
   const script = path.join(folder, 'gateway.yaml');
   writeFileSync(script, scriptOf(folder));
-  const child = spawn(process.execPath, [path.join(ROOT, 'dist/scripted-gateway.js'), script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => endProcess(child));
-  for await (const line of createInterface({ input: child.stdout }))
-    return (JSON.parse(line) as { readonly url: string }).url;
-  throw new Error('the gateway ended before it listened');
+  return await startScriptedGateway(script, onTestFinished);
 }
 
 const configOf = (gateway: string): string => `runtime: { isolation: none }

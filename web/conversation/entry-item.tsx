@@ -43,7 +43,7 @@ export const EntryItem = memo(function EntryItem(props: EntryItemProps): ReactEl
         <Clock event={event} />
       </div>
       {look === 'action' ? <ActionDetail event={event} /> : <Body text={text} />}
-      {props.result === null ? <Growing {...props} /> : <Result event={props.result} />}
+      {props.result === null ? <Growing {...props} /> : <Result event={props.result} said={text.body} />}
     </li>
   );
 });
@@ -70,8 +70,15 @@ function Growing({ growing }: EntryItemProps): ReactElement | null {
   return growing === null ? null : <GrowingOutput text={growing} />;
 }
 
-function Result({ event }: { readonly event: TranscriptEvent }): ReactElement {
+interface ResultProps {
+  readonly event: TranscriptEvent;
+  /** By the action itself: the result of `finish` is its own message, which is read once. */
+  readonly said: string;
+}
+
+function Result({ event, said }: ResultProps): ReactElement | null {
   const text = eventText(event);
+  if (text.look === 'result' && text.body === said) return null;
   return (
     <div className={`outcome outcome-${text.look}`}>
       {text.look === 'result' ? null : <strong className="outcome-head">{text.who}</strong>}

@@ -37,7 +37,9 @@ export function JobPage({ name }: { readonly name: string }): ReactElement {
         <Link to={{ page: 'runs' }}>Runs</Link>
         {value === null ? null : (
           <span>
-            {value.keys_total} items in the last {value.runs.length} runs, {value.keys_flaky} of them flaky
+            {value.keys_total} items in{' '}
+            {value.runs.length === 1 ? 'one run' : `the last ${value.runs.length} runs`}, {value.keys_flaky}{' '}
+            of them flaky
           </span>
         )}
       </PageHead>
