@@ -1,7 +1,9 @@
 /** A run of ten thousand items in headless Chromium: its page and its report are there at once, and hold nothing up. */
 import { expect, it } from 'vitest';
+import { runId, userId } from '../../core/ids.ts';
+import { runItemRow, runRow } from '../contract/store-rows.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { calmest, LONG_TASK_MS_MAX, observe, PAINT_MS_MAX } from './observed.ts';
+import { calmest, heapBytes, LONG_TASK_MS_MAX, observe, PAINT_MS_MAX } from './observed.ts';
 import { openPageWorld } from './page-world.ts';
 import { leavePastRuns, PAST } from './past-runs.ts';
 
@@ -37,6 +39,58 @@ describeWith('chromium', 'a run of ten thousand items', () => {
         expect(paintMs).toBeLessThanOrEqual(PAINT_MS_MAX);
         expect(longMs).toBeLessThanOrEqual(LONG_TASK_MS_MAX);
       }
+      expect([watched.violations, watched.errors, watched.outside]).toEqual([[], [], []]);
+    },
+    ALL_MS_MAX,
+  );
+
+  it(
+    'keeps no more of it the longer its page is open while items end',
+    async () => {
+      const { service, page, open, watched } = await openPageWorld();
+      await leavePastRuns(service, MANY);
+      const id = runId(PAST.second);
+      const run = runRow({
+        ...{
+          runId: id,
+          userId: userId('ada'),
+          name: PAST.job,
+          phase: 'running',
+          mode: 'normal',
+          reason: null,
+        },
+        ...{ total: MANY + 1, inFlight: 10, createdAt: 1_000, endedAt: null },
+      });
+      let ended = 0;
+      /** Ten more items end, each with other figures, and the page shows the sum of it. */
+      const go = async (rounds: number): Promise<void> => {
+        for (let round = 0; round < rounds; round += 1) {
+          ended += 10;
+          await service.store.records.project([
+            {
+              ...run,
+              sequence: 1 + ended,
+              spentNanoUsd: ended * 1_000_000_000,
+              ...{ ended: { succeeded: ended }, waiting: run.total - ended - 10 },
+            },
+            ...Array.from({ length: 10 }, (_, at) =>
+              runItemRow(`item-${String(ended + at).padStart(3, '0')}`, {
+                ...{ runId: id, phase: 'ended', outcome: 'succeeded', costNanoUsd: ended + at },
+                ...{ sequence: 1 + ended, conversationId: null, failureClass: null, detail: null },
+              }),
+            ),
+          ]);
+          await page.getByText(`$${ended}.00`, { exact: true }).first().waitFor();
+        }
+      };
+      await open(`runs/${PAST.second}`);
+      await page.getByRole('button', { name: 'moody' }).waitFor();
+      await go(5);
+      const before = await heapBytes(page);
+      await go(20);
+      const after = await heapBytes(page);
+      console.log(`heap while 200 items end: ${before} → ${after}`);
+      expect(after).toBeLessThan(before * 1.15);
       expect([watched.violations, watched.errors, watched.outside]).toEqual([[], [], []]);
     },
     ALL_MS_MAX,

@@ -23,6 +23,15 @@ export async function observed(page: Page): Promise<Observed> {
   return await page.evaluate<Observed>('window.seen');
 }
 
+/** What the page keeps, after what it does not is gone. */
+export async function heapBytes(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  await session.detach();
+  return usedSize;
+}
+
 /** Other programs hold a page up, too: of some loads the least of each counts. */
 const LOADS_MAX = 5;
 

@@ -5,7 +5,7 @@ import { nanoUsd } from '../../core/money/money.ts';
 import { startReady } from '../api/service.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { HOSTILE } from './hostile-texts.ts';
-import { calmest, LONG_TASK_MS_MAX, observe, PAINT_MS_MAX } from './observed.ts';
+import { calmest, heapBytes, LONG_TASK_MS_MAX, observe, PAINT_MS_MAX } from './observed.ts';
 import { action, message, observation, openPageWorld, SAID_AT } from './page-world.ts';
 
 const ALL_MS_MAX = 600_000;
@@ -118,13 +118,6 @@ describeWith('chromium', 'the page of a conversation', () => {
       await page.getByRole('button', { name: 'Go to the newest' }).click();
       await log.getByText(`Message ${MANY - 1}`, { exact: true }).waitFor();
 
-      const heap = async (): Promise<number> => {
-        const session = await page.context().newCDPSession(page);
-        await session.send('HeapProfiler.collectGarbage');
-        const { usedSize } = await session.send('Runtime.getHeapUsage');
-        await session.detach();
-        return usedSize;
-      };
       const stream = async (from: number, count: number): Promise<void> => {
         for (let at = from; at < from + count; at += 100)
           await say(
@@ -134,9 +127,9 @@ describeWith('chromium', 'the page of a conversation', () => {
         await log.getByText(`Streamed ${from + count - 1}`, { exact: true }).waitFor();
       };
       await stream(0, 1_000);
-      const before = await heap();
+      const before = await heapBytes(page);
       await stream(1_000, 2_000);
-      const after = await heap();
+      const after = await heapBytes(page);
       console.log(`heap while streaming: ${before} → ${after}`);
       expect(after).toBeLessThan(before * 1.15);
       expect(await log.locator('[data-seq]').count()).toBeLessThanOrEqual(600);
