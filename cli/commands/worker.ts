@@ -76,7 +76,8 @@ function refuseWithoutServer({ engine }: DeploymentConfig): void {
   }
   if (engine.temporal.address !== null) return;
   throw new CliError('Cannot start a worker: no Temporal server is named', {
-    remedy: 'set engine.address or TEMPORAL_ADDRESS; "parley temporal dev" starts a server',
+    remedy:
+      'set engine.address or TEMPORAL_ADDRESS; "parley temporal dev" starts a server and says where it listens',
   });
 }
 

@@ -111,6 +111,7 @@ function print(shell: Shell, { flags, server, databaseFile }: Started): void {
     ['web', uiUrl ?? 'none'],
     ['database', databaseFile ?? 'in memory, gone at the end'],
     ['parley.yaml', `engine: { kind: temporal, address: '${address}', namespace: ${namespace} }`],
+    ['or', `export TEMPORAL_ADDRESS=${address} PARLEY_ENGINE=temporal`],
     ['then', 'parley worker, and beside it parley run JOB'],
   ];
   for (const [name = '', value = ''] of rows) {

@@ -48,6 +48,7 @@ export type Tool =
   | 'git'
   | 'git-lfs'
   | 'mount'
+  | 'network'
   | 'java'
   | 'curl'
   | 'openssl'
@@ -126,6 +127,7 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
   git: ['git', '--version'],
   'git-lfs': ['git', 'lfs', 'version'],
   mount: ['unshare', '--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
+  network: ['unshare', '--net', 'ip', 'link', 'set', 'lo', 'up'],
   curl: ['curl', '--version'],
   openssl: ['openssl', 'version'],
   registry: ['npm', 'view', 'yaml@2.9.1', 'version'],
