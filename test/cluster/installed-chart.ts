@@ -3,7 +3,7 @@
  * Owns the secrets that an administrator makes and the values; must not assert.
  */
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
@@ -72,7 +72,7 @@ export class InstalledChart {
       digests: { ...digests, parley: changes.digest ?? digests.parley },
       values: { ...values, ...changes.values },
     };
-    await helm(order, 'upgrade');
+    await upgrade(order);
     await this.rolledOut();
   }
 
@@ -88,13 +88,13 @@ export async function installChart(order: ChartOrder): Promise<InstalledChart> {
     cluster.kubectl(['-n', NAMESPACE, ...args]);
   const literals = Object.entries(GATEWAY_KEYS).map(([name, value]) => `--from-literal=${name}=${value}`);
   await kubectl('create', 'secret', 'generic', 'model-gateway', ...literals);
-  await helm(order, 'install');
+  writeValues(order);
+  await asPrinted(order, 'helm install ');
   await rolledOut(cluster, workloadOf('statefulset', 'proxy'));
   const literal = `--from-literal=key=${await makeEngineKey(cluster)}`;
   await kubectl('create', 'secret', 'generic', 'parley-engine-key', literal);
   for (const workload of order.workloads) await rolledOut(cluster, workload);
-  const first = ['secret', 'parley-first-key', '--output', 'jsonpath={.data.api-key}'];
-  const apiKey = Buffer.from(await kubectl('get', ...first), 'base64').toString();
+  const apiKey = await asPrinted(order, 'kubectl --namespace parley get secret ');
   const place = 'jsonpath={.spec.clusterIP}:{.spec.ports[0].port}';
   const address = await kubectl('get', 'service', 'parley-api', '--output', place);
   return new InstalledChart(order, { url: `http://${address}`, apiKey });
@@ -118,13 +118,35 @@ export async function rowsOf(chart: InstalledChart): Promise<readonly SpendRow[]
   return lines.map((line) => JSON.parse(line) as SpendRow);
 }
 
-async function helm(order: ChartOrder, verb: 'install' | 'upgrade'): Promise<void> {
+/** Where the documented commands are typed: beside the folder of the chart. */
+function writeValues(order: ChartOrder): void {
+  writeFileSync(path.join(order.folder, 'values.yaml'), stringify(valuesOf(order)));
+  const chart = path.join(order.folder, 'chart');
+  if (!existsSync(chart)) symlinkSync(path.join(ROOT, 'chart'), chart);
+}
+
+async function upgrade(order: ChartOrder): Promise<void> {
+  writeValues(order);
+  const where = ['--namespace', NAMESPACE, '--values', 'values.yaml', '--timeout', WAIT];
+  await run('helm', ['upgrade', RELEASE, 'chart', ...where], shellOf(order));
+}
+
+/** Types the command of docs/chart.md that begins so, and answers what it prints. */
+async function asPrinted(order: ChartOrder, beginning: string): Promise<string> {
+  const text = readFileSync(path.join(ROOT, 'docs/chart.md'), 'utf8');
+  const lines = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = '']) => block.split('\n'));
+  const command = lines.find((line) => line.startsWith(beginning));
+  if (command === undefined) throw new Error(`docs/chart.md has no command that begins with "${beginning}"`);
+  const { stdout } = await run('sh', ['-c', command], shellOf(order));
+  console.log(`$ ${command}\n${beginning.startsWith('kubectl') ? '(a key)' : stdout}`);
+  return stdout;
+}
+
+function shellOf({ cluster, folder }: ChartOrder) {
   const program = installedHelm(process.env);
   if (program === null) throw new Error('Cannot install the chart: Helm is not installed');
-  const file = path.join(order.folder, 'values.yaml');
-  writeFileSync(file, stringify(valuesOf(order)));
-  const where = ['--namespace', NAMESPACE, '--kubeconfig', order.cluster.kubeconfig];
-  await run(program, [verb, RELEASE, 'chart', ...where, '--values', file, '--timeout', WAIT], { cwd: ROOT });
+  const PATH = `${path.dirname(program)}${path.delimiter}${process.env['PATH'] ?? ''}`;
+  return { cwd: folder, env: { ...process.env, PATH, KUBECONFIG: cluster.kubeconfig } };
 }
 
 /** As docs/proxy.md says it, from within the proxy's own pod. */

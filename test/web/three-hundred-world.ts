@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { callServed, serve } from '../api/served.ts';
+import type { ServiceAnswer } from '../api/service.ts';
 import { ROOT } from '../cli/parley-program.ts';
 import type { AtEnd } from '../helpers/end-process.ts';
 import { openBrowser, type Watched } from './browser.ts';
@@ -23,7 +24,7 @@ export interface ThreeHundred {
   readonly watched: Watched;
   open(address: string): Promise<unknown>;
   /** The body of a GET. */
-  ask(route: string): Promise<any>;
+  ask(route: string): Promise<ServiceAnswer['body']>;
 }
 
 export async function openThreeHundred(folder: string, atEnd: AtEnd): Promise<ThreeHundred> {
