@@ -44,6 +44,8 @@ export const ARCHIVE_RETRY_MS = HOUR_MS;
 export const RELEASE_ATTEMPTS_MAX = 5;
 /** Pause between those. */
 export const RELEASE_RETRY_MS = 30 * SECOND_MS;
+/** Attempts of one item that end with their host and take no try: work that ends its hosts has no other end of its own. */
+export const HOST_LOSSES_MAX = 3;
 /** Tries of one wanted resume: a resume loop has no timer of its own, so it needs a bound. */
 export const RESUME_ATTEMPTS_MAX = 3;
 

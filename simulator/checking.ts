@@ -4,7 +4,7 @@
  */
 import { addressKey } from '../core/ids.ts';
 import { changedBy } from './checkers/changed-items.ts';
-import { PUNCTUAL, type Moment, type Timeliness } from './checkers/checker.ts';
+import { punctualOn, type Moment, type Timeliness } from './checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from './checkers/list.ts';
 import type { PlayedSimulation } from './played-simulation.ts';
 import type { SimulationStep } from './simulation-options.ts';
@@ -30,7 +30,7 @@ export class Checking {
   private readonly timeliness: Timeliness;
   private readonly safety = safetyCheckers();
 
-  constructor(simulation: PlayedSimulation, facts: WorldFacts, timeliness: Timeliness = PUNCTUAL) {
+  constructor(simulation: PlayedSimulation, facts: WorldFacts, timeliness: Timeliness = punctualOn(facts)) {
     this.simulation = simulation;
     this.facts = facts;
     this.timeliness = timeliness;

@@ -4,6 +4,7 @@
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { Waiter } from '../core/placement/line.ts';
+import type { HostFacts } from './hosts/host-facts.ts';
 import type { Policy } from './models/model-options.ts';
 
 /** A sandbox that came into the pool of a run; it belongs there until its end. */
@@ -36,6 +37,8 @@ export interface WorldFacts {
   isGoing(sandboxId: SandboxId): boolean;
   /** Who holds a capacity slot. */
   readonly slots: ReadonlyMap<SandboxId, UserId>;
+  /** Hosts and where sandboxes live (D33); absent or null: they are bound to none. */
+  readonly hosts?: HostFacts | null;
   /** For whom of those who wait in the line there is a slot now (D29). */
   turns(): readonly Waiter[];
   readonly archived: ReadonlySet<SandboxId>;

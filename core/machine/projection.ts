@@ -47,6 +47,9 @@ export interface SandboxRow extends Stamp {
 /** `detail` of a sandbox that is `MISSING` because its runtime was found gone (D13). */
 export const RUNTIME_GONE = 'runtime_gone';
 
+/** `detail` of a sandbox that is `MISSING` because its host was given up (D33). */
+export const HOST_LOST = 'host_lost';
+
 export interface ConversationRow extends Stamp {
   readonly table: 'conversation';
   readonly conversationId: ConversationId;

@@ -8,7 +8,13 @@ import type { RunItem } from './state.ts';
 import type { RunContext } from './run-context.ts';
 
 /** What an item that waits again forgets: it has all its tries. */
-export const WAITS_AGAIN = { phase: 'waiting', failures: {}, notBefore: null, endedAt: null } as const;
+export const WAITS_AGAIN = {
+  phase: 'waiting',
+  failures: {},
+  hostsLost: undefined,
+  notBefore: null,
+  endedAt: null,
+} as const;
 
 /** It ended without an attempt because of others, and is looked at again when those are. */
 export function wasPassedOver(item: RunItem | undefined): boolean {

@@ -3,6 +3,7 @@
  * Owns every failure class that a run gives; must not decide what follows from one.
  * A limit that was reached is an outcome and no failure (D28).
  */
+import { HOST_LOST } from '../machine/projection.ts';
 import type { LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, FailureClass, SandboxStatus } from '../status.ts';
 import { UNKNOWN_MODEL } from '../unknown-model.ts';
@@ -29,11 +30,14 @@ export function endingOf(evidence: Evidence): Ending {
     case 'start_refused':
       return failed('infra', evidence.reason);
     case 'start_failed':
-      return failed(startFailureClass(evidence.detail), evidence.detail);
+      return {
+        ...failed(startFailureClass(evidence.detail), evidence.detail),
+        ...(evidence.detail === LOST_AT_START ? { isHostLost: true } : {}),
+      };
     case 'conversation_deleted':
       return failed('cancelled', 'the conversation was deleted');
     case 'sandbox_lost':
-      return failed('infra', `the sandbox is ${evidence.status}: ${evidence.detail ?? 'no reason given'}`);
+      return lostSandbox(evidence);
     case 'agent_rests':
       return restingAgent(evidence.status, evidence.detail);
     case 'limit_reached':
@@ -59,6 +63,14 @@ export function endingOf(evidence: Evidence): Ending {
 
 function failed(failureClass: FailureClass, detail: string | null): Ending {
   return { outcome: 'failed', failureClass, detail };
+}
+
+/** What a start says that fails because its sandbox is MISSING, and that because its host was given up. */
+const LOST_AT_START = `sandbox_missing: ${HOST_LOST}`;
+
+function lostSandbox({ status, detail }: Extract<Evidence, { seen: 'sandbox_lost' }>): Ending {
+  const ending = failed('infra', `the sandbox is ${status}: ${detail ?? 'no reason given'}`);
+  return status === 'MISSING' && detail === HOST_LOST ? { ...ending, isHostLost: true } : ending;
 }
 
 /** How far a placement refusal for lack of room is from a failure: it is tried again as rate limited. */

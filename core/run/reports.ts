@@ -4,7 +4,7 @@
  */
 import { keepUncollected, noteSandbox } from './cleanup.ts';
 import { tellSoftLimit } from './admission/budget.ts';
-import { endAttempt } from './items/items.ts';
+import { endAttempt } from './items/attempt-end.ts';
 import type { RunEvent } from './message.ts';
 import { boundsOf, isSharded, shardOf } from './shards.ts';
 import { isInFlight } from './state.ts';

@@ -71,6 +71,8 @@ export interface Ending {
   readonly outcome: Outcome;
   readonly failureClass: FailureClass | null;
   readonly detail: string | null;
+  /** The host of its sandbox was given up: that takes no try (D33); absent otherwise. */
+  readonly isHostLost?: true;
 }
 
 export interface RunItem extends RunItemSpec {
@@ -79,6 +81,8 @@ export interface RunItem extends RunItemSpec {
   readonly attempt: number;
   /** Failures so far by class: retry rules count per class. */
   readonly failures: Readonly<Partial<Record<FailureClass, number>>>;
+  /** Attempts that ended because a host was given up, and took no try; absent: none. */
+  readonly hostsLost?: number | undefined;
   readonly conversationId: ConversationId | null;
   /** Conversations of earlier attempts: they still send notices, which are not about the present one. */
   readonly past: readonly ConversationId[];

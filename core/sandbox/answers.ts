@@ -13,7 +13,7 @@ import {
   RELEASE_RETRY_MS,
   RESUME_ATTEMPTS_MAX,
 } from '../limits.ts';
-import { RUNTIME_GONE } from '../machine/projection.ts';
+import { HOST_LOST, RUNTIME_GONE } from '../machine/projection.ts';
 import type { SandboxEvent } from './message.ts';
 import { attachedIds } from './state.ts';
 import {
@@ -44,6 +44,13 @@ export type EventOf<Type extends SandboxEvent['type']> = Extract<SandboxEvent, {
 /** Only the answer that is awaited counts; any other is late, and a machine stays silent on it. */
 function isAwaited({ state }: SandboxContext, event: Answer): boolean {
   return state.awaiting === event.commandId;
+}
+
+/** The deadline of a phase that waits for an answer. */
+export function expired(then: (context: SandboxContext) => void): (context: SandboxContext) => void {
+  return (context) => {
+    if (context.state.phaseDeadline !== null && context.now >= context.state.phaseDeadline) then(context);
+  };
 }
 
 /** Boot is over: a session begins, or the pause that was asked for in the meantime does (D8). */
@@ -247,6 +254,12 @@ export function gone(context: SandboxContext, event: Answer): void {
   if (context.state.watch !== event.commandId && !isAwaited(context, event)) return;
   context.state.watch = null;
   becomeMissing(context, RUNTIME_GONE);
+}
+
+/** Nobody reaches what it was again: MISSING, and nobody waits for an answer from there (D33). */
+export function hostLost(context: SandboxContext): void {
+  abandonCommand(context);
+  becomeMissing(context, HOST_LOST);
 }
 
 export function crashed(context: SandboxContext, event: EventOf<'runtimeCrashed'>): void {

@@ -52,6 +52,8 @@ export type SandboxEvent =
   | { readonly type: 'runtimeCrashed'; readonly commandId: string; readonly reason: string }
   /** The host of this incarnation took it away, to make room or to be serviced; its files are whole. */
   | { readonly type: 'runtimeEvicted'; readonly commandId: string }
+  /** Its host was given up: nobody reaches again what lived there, or was released there (D33). */
+  | { readonly type: 'hostLost' }
   /** The runtime could not be asked (D13). */
   | { readonly type: 'runtimeUnknown'; readonly commandId: string }
   /** It could be asked again. */

@@ -23,12 +23,8 @@ function cell<Type extends SandboxEvent['type']>(
   return { to, says, run };
 }
 
-/** The deadline of a phase that waits for an answer. */
-function expired(then: (context: SandboxContext) => void): (context: SandboxContext) => void {
-  return (context) => {
-    if (context.state.phaseDeadline !== null && context.now >= context.state.phaseDeadline) then(context);
-  };
-}
+/** From wherever it lives or was released. */
+const hostLost = cell<'hostLost'>(['missing'], 'its host was given up (D33)', answers.hostLost);
 
 /** Cells that several phases share, by phase name so that `to` can say "stays". */
 const attached = (phase: SandboxPhase) => ({
@@ -38,6 +34,7 @@ const attached = (phase: SandboxPhase) => ({
     "remembers the agent's activity, newest wins",
     requests.noteAgent,
   ),
+  hostLost,
 });
 
 const removable = {
@@ -90,11 +87,12 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
     deadline: cell(
       ['starting', 'errorStopping'],
       'start timeout: definite failure',
-      expired((context) => becomeError(context, 'start_timeout')),
+      answers.expired((context) => becomeError(context, 'start_timeout')),
     ),
   },
   running: {
     ...removable,
+    hostLost,
     detached: cell(
       ['running'],
       'the conversation leaves; PAUSED or RUNNING by the agents that stay',
@@ -146,7 +144,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
     attachRequested: cell(['pausing'], 'accepts only an explicit choice (D16)', requests.attachIfExplicit),
     resumeRequested: cell(['pausing'], 'resumes as soon as it has stopped', requests.resumeLater),
     pauseRequested: cell(['pausing'], 'drops a resume wished meanwhile', requests.pauseInstead),
-    deadline: cell(['pausing'], 'asks for the stop again', expired(answers.stopAgain)),
+    deadline: cell(['pausing'], 'asks for the stop again', answers.expired(answers.stopAgain)),
   },
   released: {
     ...attached('released'),
@@ -180,7 +178,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
     deadline: cell(
       ['reserving', 'released'],
       'looks again from the line; no answer in time: stays released and says so',
-      expired(answers.slotExpired),
+      answers.expired(answers.slotExpired),
     ),
   },
   resuming: {
@@ -199,7 +197,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
     deadline: cell(
       ['resuming', 'pausing'],
       'resume timeout: refuses, and stops what may be up; no window opened (D10)',
-      expired((context) => answers.giveUpResume(context, 'resume_timeout')),
+      answers.expired((context) => answers.giveUpResume(context, 'resume_timeout')),
     ),
   },
   stopping: {
@@ -207,7 +205,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
     sandboxStopped: cell(['archiving', 'destroying'], 'archives what there is', answers.stoppedForDeletion),
     stopFailed: cell(['stopping'], 'asked again on a timer', answers.stopUnconfirmed),
     runtimeGone: cell(['missing'], 'nothing left to remove', answers.gone),
-    deadline: cell(['stopping'], 'asks for the stop again', expired(answers.stopAgain)),
+    deadline: cell(['stopping'], 'asks for the stop again', answers.expired(answers.stopAgain)),
   },
   archiving: {
     ...leaving('archiving'),
@@ -220,14 +218,14 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
     deadline: cell(
       ['archiving', 'destroying', 'released'],
       'counts as a failed archive',
-      expired(answers.archiveAgainOrRecord),
+      answers.expired(answers.archiveAgainOrRecord),
     ),
   },
   destroying: {
     ...leaving('destroying'),
     sandboxDestroyed: cell(['missing'], 'MISSING; transcripts stay (D11)', answers.destroyed),
     destroyFailed: cell(['destroying'], 'asked again on a timer', answers.destroyUnconfirmed),
-    deadline: cell(['destroying'], 'asks for the removal again', expired(answers.destroyAgain)),
+    deadline: cell(['destroying'], 'asks for the removal again', answers.expired(answers.destroyAgain)),
   },
   errorStopping: {
     ...readOnlyInError('errorStopping'),
@@ -247,7 +245,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
       'nothing left to stop: archives what is readable (D8)',
       answers.stoppedInError,
     ),
-    deadline: cell(['errorStopping'], 'asks for the stop again', expired(answers.stopAgain)),
+    deadline: cell(['errorStopping'], 'asks for the stop again', answers.expired(answers.stopAgain)),
   },
   errorArchiving: {
     ...readOnlyInError('errorArchiving'),
@@ -265,7 +263,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
     deadline: cell(
       ['errorArchiving', 'error', 'errorDestroying'],
       'counts as a failed archive',
-      expired(answers.archiveAgainOrRecord),
+      answers.expired(answers.archiveAgainOrRecord),
     ),
   },
   error: {
@@ -286,7 +284,7 @@ export const SANDBOX_TABLE: TransitionTable<SandboxPhase, SandboxContext, Sandbo
       answers.destroyedInError,
     ),
     destroyFailed: cell(['errorDestroying'], 'asked again on a timer', answers.destroyUnconfirmed),
-    deadline: cell(['errorDestroying'], 'asks for the removal again', expired(answers.destroyAgain)),
+    deadline: cell(['errorDestroying'], 'asks for the removal again', answers.expired(answers.destroyAgain)),
   },
   errorEmpty: {
     ...readOnlyInError('errorEmpty'),

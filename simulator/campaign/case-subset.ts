@@ -14,12 +14,19 @@ export interface CaseSubset {
   readonly items?: Readonly<Record<number, readonly number[]>>;
   /** Indices of the reactions that are kept. */
   readonly reactions?: readonly number[];
+  /** Indices of what happens to hosts that is kept. */
+  readonly incidents?: readonly number[];
   /** Exactly these faults strike, as `fault@where`; absent: by chance and aim. */
   readonly faults?: readonly string[];
   /** Milliseconds in which faults strike. */
   readonly safetyMs?: number;
   /** Milliseconds of the time after that. */
   readonly healingMs?: number;
+}
+
+export function incidentsIn({ incidents }: CampaignCase, keep: CaseSubset): CampaignCase['incidents'] {
+  const kept = keep.incidents === undefined ? null : new Set(keep.incidents);
+  return incidents.filter((_, number) => kept?.has(number) ?? true);
 }
 
 export interface NumberedAction extends TimedAction {

@@ -14,6 +14,7 @@ import { leaningsFor, randomLeanings, type Leanings } from './leanings.ts';
 import { randomActions, type TimedAction } from './random-actions.ts';
 import { aimedKinds, randomMix } from './random-mix.ts';
 import { randomModels } from './random-models.ts';
+import { randomHosts, type TimedIncident } from './random-hosts.ts';
 import type { Reaction } from './reactions.ts';
 
 export interface CampaignCase {
@@ -23,6 +24,8 @@ export interface CampaignCase {
   readonly models: ModelOptions;
   readonly actions: readonly TimedAction[];
   readonly reactions: readonly Reaction[];
+  /** What happens to hosts; none where sandboxes are bound to none. */
+  readonly incidents: readonly TimedIncident[];
   readonly mix: FaultMix;
   /** Kinds that strike where the aim wishes it; none without an aim at a pair. */
   readonly aimedKinds: readonly FaultName[];
@@ -37,6 +40,19 @@ const SAFETY_DAYS = [1, 1.5, 3, 6, 12] as const;
 const SAFETY_WEIGHTS = [10, 5, 3, 1, 1] as const;
 /** Longer than every retry, timeout and Deletion Time retry of the rules. */
 const HEALING_MS = DAY_MS;
+
+/** In so many cases of hosts nothing else fails: then all that is seen is theirs. */
+const HOSTS_ALONE_SHARE = 0.5;
+
+/** The same case, whose sandboxes live on hosts that fail. */
+export function hostedCase(seed: number): CampaignCase {
+  const played = randomCase(seed);
+  const { safetyMs, policy } = played;
+  const random = new RandomStream(seed).split('hosts');
+  const { setting, incidents } = randomHosts(random, { safetyMs, policy });
+  const hosted = { ...played, policy: { ...policy, hosts: setting }, incidents };
+  return random.happens(HOSTS_ALONE_SHARE) ? { ...hosted, aim: null, mix: {}, aimedKinds: [] } : hosted;
+}
 
 export function randomCase(seed: number): CampaignCase {
   const random = new RandomStream(seed).split('case');
@@ -54,6 +70,7 @@ export function randomCase(seed: number): CampaignCase {
     models: leaningModels(random.split('models'), leanings),
     actions: randomActions(random.split('actions'), { safetyMs, plan: planConstraints(leanings) }),
     reactions: leanings.reactions,
+    incidents: [],
     mix: leaningMix(randomMix(random.split('mix'), aim, aimed), leanings),
     aimedKinds: aimed,
     safetyMs,

@@ -5,17 +5,18 @@
 import type { EntityAddress } from '../../core/ids.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import type { Violation } from '../checking.ts';
+import { befall, pass } from '../hosts/host-incident.ts';
 import type { FaultSource, Injected } from '../faults/injector.ts';
 import { FaultyStage } from '../faults/faulty-stage.ts';
 import { RandomStream } from '../random.ts';
 import { act, START_AT, type Stage } from '../script.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import { Trace } from '../trace.ts';
-import { actionsIn, type CaseSubset } from './case-subset.ts';
+import { actionsIn, incidentsIn, type CaseSubset } from './case-subset.ts';
 import { CoverageCounter, phaseOf, type Coverage } from './coverage.ts';
 import { EventTable } from './event-table.ts';
 import { Neighbours } from './neighbours.ts';
-import { randomCase, type CampaignCase } from './random-case.ts';
+import { hostedCase, randomCase, type CampaignCase } from './random-case.ts';
 import { Reactions } from './reactions.ts';
 import { FaultAims } from './fault-aims.ts';
 
@@ -23,6 +24,8 @@ export interface CaseOptions {
   readonly seed: number;
   /** A part of the case; absent: all of it. */
   readonly keep?: CaseSubset;
+  /** True: sandboxes live on hosts, and hosts fail; else the case is without. */
+  readonly hosts?: boolean;
   /** True: one line per event is kept. */
   readonly table?: boolean;
 }
@@ -49,8 +52,8 @@ const PLAYED_MAX = 600_000;
 /** So often it is asked how much was played. */
 const SLICE_MS = HOUR_MS;
 
-export function runCase({ seed, keep = {}, table = false }: CaseOptions): CaseResult {
-  return new CasePlay(randomCase(seed), keep, table).play();
+export function runCase({ seed, keep = {}, hosts = false, table = false }: CaseOptions): CaseResult {
+  return new CasePlay(hosts ? hostedCase(seed) : randomCase(seed), keep, table).play();
 }
 
 class CasePlay {
@@ -119,6 +122,7 @@ class CasePlay {
     for (const { atMs, action, number } of actionsIn(played, keep))
       simulation.script(START_AT + atMs, () => act(people, action, number));
     const healAt = START_AT + (keep.safetyMs ?? played.safetyMs);
+    this.planIncidents(healAt);
     try {
       this.advanceTo(healAt);
       stage.heal();
@@ -128,6 +132,20 @@ class CasePlay {
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       return { name: THROWN, at: simulation.now(), sequence: this.trace.lines, entity: 'none', problem };
+    }
+  }
+
+  /** Nothing happens to hosts any more once the world heals. */
+  private planIncidents(healAt: number): void {
+    const { simulation, world } = this.stage;
+    const { hosts } = world;
+    if (hosts === null) return;
+    const plan = (at: number, run: () => void): void => {
+      if (at < healAt) simulation.script(at, run);
+    };
+    for (const { atMs, incident } of incidentsIn(this.played, this.keep)) {
+      plan(START_AT + atMs, () => befall(hosts, incident));
+      plan(START_AT + atMs + incident.forMs, () => pass(hosts, incident));
     }
   }
 

@@ -4,6 +4,7 @@
  */
 import type { MachineName } from '../../core/ids.ts';
 import { FAULT_CLASSES, type FaultClass } from '../faults/catalogue.ts';
+import { SANDBOX_PHASES } from '../../core/sandbox/state.ts';
 import { MACHINE_TABLES } from '../machine-tables.ts';
 
 export interface Transition {
@@ -34,6 +35,9 @@ export const IMPOSSIBLE: readonly Impossible[] = [
     'sandbox errorStopping > errorDestroying by runtimeGone',
   ].map((name) =>
     never(name, 'a stop is the only command out, and a stop of what is gone is answered as done'),
+  ),
+  ...SANDBOX_PHASES.filter((phase) => phase !== 'missing').map((phase) =>
+    never(`sandbox ${phase} > missing by hostLost`, 'its worlds have one host, and that is never given up'),
   ),
 ];
 

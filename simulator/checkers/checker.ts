@@ -26,6 +26,21 @@ export const PUNCTUAL: Timeliness = {
   upAfter: (at) => at,
 };
 
+/** A driver that is on time; what is on a host that was struck is late all the same. */
+export function punctualOn(facts: WorldFacts): Timeliness {
+  const { hosts } = facts;
+  if (hosts === undefined || hosts === null) return PUNCTUAL;
+  return {
+    ...PUNCTUAL,
+    get isDisturbed() {
+      return hosts.isDisturbed;
+    },
+    get settleMs() {
+      return hosts.isDisturbed ? hosts.setting.leaseMs : 0;
+    },
+  };
+}
+
 /** What a safety checker sees after a step. */
 export interface Moment {
   readonly step: SimulationStep;

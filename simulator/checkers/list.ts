@@ -11,6 +11,7 @@ import { deletionTime } from './deletion-time.ts';
 import { deletionsHappen } from './deletions-happen.ts';
 import { deliveredOnce } from './delivered-once.ts';
 import { fencedOrders } from './fenced-orders.ts';
+import { HOSTS_AT_REST, ofHosts } from './hosts/list-of-hosts.ts';
 import { idleBound } from './idle-bound.ts';
 import { idleMeansIdle } from './idle-means-idle.ts';
 import { idlePauses } from './idle-pauses.ts';
@@ -47,7 +48,7 @@ const FROM_RUNTIME_TO_ARCHIVE: readonly SafetyChecker[] = [
   },
   {
     name: 'I4',
-    says: 'MISSING is for ever, ERROR is left only by a deletion',
+    says: 'MISSING is for ever, ERROR is left only by a deletion, or with its host',
     machine: 'sandbox',
     check: absorbingEnds,
   },
@@ -108,6 +109,7 @@ export function safetyCheckers(): readonly SafetyChecker[] {
     { name: 'M1', says: 'money is conserved', machine: 'run', check: moneyIsConserved },
     { name: 'B1', says: 'no object outlives a session', machine: 'sandbox', check: lifeOfAnObject() },
     { name: 'B2', says: 'no sandbox runs on idle', machine: 'sandbox', check: idleBound },
+    ...ofHosts(),
   ];
 }
 
@@ -120,4 +122,5 @@ export const LIVENESS: readonly LivenessChecker[] = [
   { name: 'L6', says: 'start tasks end with a reason', check: startTasksEnd },
   { name: 'L7', says: 'sandbox and runtime agree', check: runtimeAgrees },
   ...DEALINGS_AT_REST,
+  ...HOSTS_AT_REST,
 ];

@@ -149,6 +149,7 @@ export class FaultyStage {
       clock,
       outages: [store, workerDown],
       injector,
+      areHostsStruck: () => world.hosts?.isDisturbed === true,
     });
     return { world, held, store, worker, clock, clients, transport, oldReplica, model: worker, punctuality };
   }

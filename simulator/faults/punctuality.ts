@@ -16,6 +16,8 @@ interface Parts {
   readonly clock: WorkerClock;
   readonly outages: readonly Outages[];
   readonly injector: Injector;
+  /** Whether something struck a host. */
+  readonly areHostsStruck: () => boolean;
 }
 
 export class Punctuality implements Timeliness {
@@ -37,7 +39,7 @@ export class Punctuality implements Timeliness {
   }
 
   get isDisturbed(): boolean {
-    return this.parts.injector.injected.length > 0;
+    return this.parts.injector.injected.length > 0 || this.parts.areHostsStruck();
   }
 
   get clockOffMs(): number {

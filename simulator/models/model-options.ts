@@ -6,10 +6,14 @@ import type { ActivityCommandType } from '../../core/machine/command.ts';
 import { SECOND_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { TokenPrice } from '../../core/money/price.ts';
 import type { Deployment } from '../../ports/deployment.ts';
+import type { HostsSetting } from '../hosts/host-setting.ts';
 import { fixed, lognormal, type Distribution } from './distribution.ts';
 
 /** The lifecycle policy: what an operator may decide. The length of a session is no part of it (D10). */
-export type Policy = Pick<Deployment, 'limits' | 'capacity' | 'onFull' | 'grouping'>;
+export interface Policy extends Pick<Deployment, 'limits' | 'capacity' | 'onFull' | 'grouping'> {
+  /** Where sandboxes live (D33); absent: they are bound to no host. */
+  readonly hosts?: HostsSetting;
+}
 
 /** Milliseconds each. */
 export interface RuntimeTimes {

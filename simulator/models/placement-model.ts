@@ -9,6 +9,7 @@ import { placeWithPool } from '../../core/placement/place-in-pool.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
 import type { ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
 import { isNewer } from '../../core/machine/snapshot.ts';
+import type { HostWorkers } from '../hosts/host-workers.ts';
 import { sandboxIdOf } from './derived-id.ts';
 import { KnownConversations } from './known-conversations.ts';
 import { PoolModel } from './pool-model.ts';
@@ -63,9 +64,9 @@ export class PlacementModel {
   private readonly misleading = new Set<SandboxId>();
   private readonly policy: Policy;
 
-  constructor(policy: Policy) {
+  constructor(policy: Policy, hosts: HostWorkers | null = null) {
     this.policy = policy;
-    this.slots = new SlotModel(policy.capacity);
+    this.slots = new SlotModel(policy.capacity, hosts);
   }
 
   project(rows: readonly ProjectionRow[]): void {
@@ -75,6 +76,7 @@ export class PlacementModel {
       if (row.table !== 'sandbox' || !isNewer(row, this.rows.get(row.sandboxId) ?? null)) continue;
       this.rows.set(row.sandboxId, row);
       if (!row.holdsSlot) this.slots.giveBack(row.sandboxId);
+      if (row.status === 'MISSING') this.slots.end(row.sandboxId);
     }
   }
 
@@ -142,10 +144,7 @@ export class PlacementModel {
     return outcome;
   }
 
-  private isFinal(
-    { code }: PlacementRefusal,
-    { pool }: Pick<CommandOf<'placeConversation'>, 'pool'>,
-  ): boolean {
+  private isFinal({ code }: PlacementRefusal, { pool }: CommandOf<'placeConversation'>): boolean {
     return code !== 'pool_full' || pool?.onFull !== 'wait';
   }
 
@@ -171,6 +170,7 @@ export class PlacementModel {
     const full = this.slots.take(fresh, userId, conversationId);
     if (full !== null && placement.otherwise !== undefined)
       return this.attach(command, { sandboxId: placement.otherwise, created: false, spilled });
+    if (full?.noHost !== undefined) return refused('placement_failed', `Cannot place: ${full.noHost}`);
     if (full !== null) return this.waitOrRefuse(command, full);
     if (spilled === false && pool !== undefined)
       this.pools.join(fresh, { poolId: pool.poolId, userId, joinedAt: now });
@@ -230,7 +230,7 @@ export class PlacementModel {
     if (!isEmpty || row?.createdBy === 'api') return false;
     this.draining.add(sandboxId);
     // Its machine never spoke, so nobody else would give the slot back.
-    if (row === undefined) this.slots.giveBack(sandboxId);
+    if (row === undefined) this.slots.end(sandboxId);
     return true;
   }
 

@@ -100,6 +100,7 @@ export class SlotSeeker {
     if (row !== undefined && (row.transition !== 'resuming' || row.generation !== command.generation))
       return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
     const full = placement.slots.take(waiterId, user, waiterId);
+    if (full?.noHost !== undefined) return { type: 'slotRefused', commandId, reason: full.noHost };
     if (full !== null && (inRun || policy.onFull !== 'refuse')) {
       placement.slots.joinLine({ waiterId, machine: 'sandbox', userId: user });
       return { type: 'slotWaits', commandId, ...this.tellWait(command, { ...full, ofRun: null }) };

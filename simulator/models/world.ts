@@ -13,6 +13,8 @@ import type { WorldFacts } from '../world-facts.ts';
 import { AgentIncidents } from '../faults/agent-incidents.ts';
 import type { Injector } from '../faults/injector.ts';
 import { RuntimeIncidents } from '../faults/runtime-incidents.ts';
+import type { HostWorkers } from '../hosts/host-workers.ts';
+import { hostsOf, liveInSight, turnsWithHost } from '../hosts/world-on-hosts.ts';
 import { AgentsModel } from './agents-model.ts';
 import { Attempts } from './attempts.ts';
 import { drawAs } from './distribution.ts';
@@ -47,6 +49,8 @@ export class World implements WorldModel, WorldFacts {
   readonly agents: AgentsModel;
   readonly runs: RunModel;
   readonly policy: Policy;
+  /** Null: sandboxes are bound to no host. */
+  readonly hosts: HostWorkers | null;
   readonly refused = new Map<string, number>();
   readonly accepted = new Map<string, ConversationId>();
   private readonly watches: IdleWatches;
@@ -59,14 +63,15 @@ export class World implements WorldModel, WorldFacts {
   private readonly attempts: Attempts | null = null;
   private readonly troubles: Troubles | null = null;
 
-  constructor(port: ModelPort, { models, policy, random, injector }: WorldOptions) {
-    this.port = port;
+  constructor(outer: ModelPort, { models, policy, random, injector }: WorldOptions) {
+    this.hosts = hostsOf(this, outer, policy);
+    const port = (this.port = this.hosts ?? outer);
     this.models = models;
     this.policy = policy;
     this.random = random;
     const { pollMs } = models;
     this.runtime = new RuntimeModel(port, (id) => this.watches.pollAfter(id, pollMs));
-    this.placement = new PlacementModel(policy);
+    this.placement = new PlacementModel(policy, this.hosts);
     this.agents = new AgentsModel(port, models, random);
     this.runs = new RunModel(policy.grouping);
     this.failures = new Failures(models.failures, random);
@@ -114,7 +119,7 @@ export class World implements WorldModel, WorldFacts {
   }
 
   get live() {
-    return this.runtime.live;
+    return liveInSight(this.runtime.live, this.hosts);
   }
   /** Every sandbox that ever belonged to the pool of the run. */
   poolOf(runId: RunId) {
@@ -132,7 +137,7 @@ export class World implements WorldModel, WorldFacts {
     return this.placement.slots.holders;
   }
   turns() {
-    return this.placement.slots.nextInLine();
+    return turnsWithHost(this.placement.slots.nextInLine(), this.hosts);
   }
   get archived() {
     return this.runtime.archived;
@@ -195,6 +200,7 @@ export class World implements WorldModel, WorldFacts {
   heal(): void {
     this.troubles?.runtime.heal();
     this.troubles?.agents.heal();
+    this.hosts?.heal();
     this.agents.strike(null);
   }
 
@@ -213,6 +219,7 @@ export class World implements WorldModel, WorldFacts {
 
   begin(command: ActivityCommand): void {
     this.troubles?.agents.moment(command);
+    if (this.hosts?.admits(command) === false) return;
     switch (command.type) {
       case 'watchIdle':
       case 'watchAgent':

@@ -4,6 +4,7 @@
  */
 import { isAtWork } from '../../core/sandbox/at-work.ts';
 import {
+  HOST_LOST,
   RUNTIME_GONE,
   type ConversationRow,
   type RunItemRow,
@@ -17,7 +18,7 @@ export function sandboxColumns(row: SandboxRow) {
     sandbox_id: row.sandboxId,
     user_id: row.userId,
     status: row.status,
-    failed: flag(row.status === 'ERROR' || (row.status === 'MISSING' && row.detail === RUNTIME_GONE)),
+    failed: flag(row.status === 'ERROR' || (row.status === 'MISSING' && wasLost(row))),
     available: flag(row.available),
     session_started_at: row.sessionStartedAt,
     created_at: row.createdAt,
@@ -26,6 +27,11 @@ export function sandboxColumns(row: SandboxRow) {
     sequence: row.sequence,
     body: JSON.stringify(row),
   };
+}
+
+/** Nobody asked for its end. */
+function wasLost({ detail }: SandboxRow): boolean {
+  return detail === RUNTIME_GONE || detail === HOST_LOST;
 }
 
 export function titleColumn({ title }: ConversationRow): string {

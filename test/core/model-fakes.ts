@@ -13,6 +13,7 @@ import {
   type SandboxId,
 } from '../../core/ids.ts';
 import { addressOfCommand } from '../../core/ids.ts';
+import { touchesSandbox } from '../../core/machine/resource.ts';
 import { place } from '../../core/placement/place.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
 import { isNewer } from '../../core/machine/snapshot.ts';
@@ -46,6 +47,8 @@ export class ModelFakes {
   readonly removed = new Set<ConversationId>();
   /** The incarnation that is up. */
   readonly up = new Map<SandboxId, number>();
+  /** Their host is gone: whatever reaches into one is answered by nobody. */
+  private readonly lost = new Set<SandboxId>();
   private readonly world: ModelWorld;
   private sandboxes = 0;
 
@@ -63,6 +66,22 @@ export class ModelFakes {
   newSandbox(): SandboxId {
     this.sandboxes += 1;
     return sandboxId(String(this.sandboxes).padStart(32, '5'));
+  }
+
+  /** Each has a host of its own, which is given up as soon as it is gone. */
+  loseHost(id: SandboxId): void {
+    this.up.delete(id);
+    this.lost.add(id);
+    this.world.post({ machine: 'sandbox', id }, { type: 'hostLost' });
+  }
+
+  private isUnreachable(command: Command): boolean {
+    if (command.type === 'project' || command.type === 'send' || command.type === 'cancelCommand')
+      return false;
+    if (!('sandboxId' in command) || command.sandboxId === null || !this.lost.has(command.sandboxId))
+      return false;
+    // What is kept elsewhere is collected elsewhere.
+    return touchesSandbox(command.type) && !(command.type === 'collectItem' && !command.workspaceReadable);
   }
 
   private carryOut(command: Command, sender: EntityAddress): void {
@@ -90,6 +109,7 @@ export class ModelFakes {
   private work(command: Command, answer: (event: object | null) => void): void {
     // A cancelled activity may have had its effect or not; its answer is dropped in any case.
     if (this.world.cancelled.has(command.id) && this.world.random() < 0.5) return;
+    if (this.isUnreachable(command)) return;
     switch (command.type) {
       case 'createSandbox':
       case 'resumeSandbox':
@@ -208,7 +228,7 @@ export class ModelFakes {
   /** Looks when idleness could be reached; sometimes it finds the runtime dead or gone instead. */
   private watchIdle(command: Order<'watchIdle'>, answer: (event: object | null) => void): void {
     const poll = (): void => {
-      if (this.world.cancelled.has(command.id)) return;
+      if (this.world.cancelled.has(command.id) || this.isUnreachable(command)) return;
       if (this.world.random() < this.world.faults.failures / 4) {
         this.up.delete(command.sandboxId);
         return answer(

@@ -32,6 +32,7 @@ const ACTIONS = [
   'pause',
   'resume',
   'deleteSandbox',
+  'loseHost',
   'deleteConversation',
   'interrupt',
   'access',
@@ -129,6 +130,7 @@ class Model {
       if (action === 'pause') this.world.post(to, { type: 'pauseRequested', requestId, reason: 'user' });
       if (action === 'resume')
         this.world.post(to, { type: 'resumeRequested', requestId, conversationId: null });
+      if (action === 'loseHost') this.fakes.loseHost(sandbox);
       if (action === 'deleteSandbox') this.world.post(to, { type: 'deleteRequested', requestId });
     }
     if (conversation !== undefined) this.actOn(conversation, action, requestId);
@@ -233,8 +235,8 @@ class Model {
 
 /** What a run and its shards know of an item is the same, once nothing is under way. */
 function shardsDisagree(run: RunState, shards: readonly RunState[]): readonly string[] {
-  const known = ({ phase, attempt, ending, costNanoUsd, failures, conversationId }: RunItem) =>
-    JSON.stringify([phase, attempt, ending, costNanoUsd, failures, conversationId]);
+  const known = ({ phase, attempt, ending, costNanoUsd, failures, hostsLost, conversationId }: RunItem) =>
+    JSON.stringify([phase, attempt, ending, costNanoUsd, failures, hostsLost, conversationId]);
   return shards.flatMap((shard) =>
     shard.items.flatMap((item, position) => {
       const index = indexAt(shard, position);

@@ -66,6 +66,7 @@ const EVENTS: { [Type in SandboxEventType]: (state: SandboxState) => Extract<San
     runtimeGone: (state) => ({ type: 'runtimeGone', commandId: state.awaiting ?? state.watch ?? 'none' }),
     runtimeCrashed: (state) => ({ type: 'runtimeCrashed', ...watched(state), reason: 'r' }),
     runtimeEvicted: (state) => ({ type: 'runtimeEvicted', ...watched(state) }),
+    hostLost: () => ({ type: 'hostLost' }),
     runtimeUnknown: (state) => ({ type: 'runtimeUnknown', ...watched(state) }),
     runtimeAnswered: (state) => ({ type: 'runtimeAnswered', ...watched(state) }),
     attachRequested: () => ({ ...attach, explicit: false }),

@@ -14,13 +14,14 @@ export interface Sighting {
 
 export type Detector = (seed: number) => Promise<Sighting | null>;
 
-export const DETECTORS: Readonly<Record<'campaign' | 'conformance', Detector>> = {
-  campaign: (seed) => Promise.resolve(campaign(seed)),
+export const DETECTORS: Readonly<Record<'campaign' | 'hosts' | 'conformance', Detector>> = {
+  campaign: (seed) => Promise.resolve(campaign(seed, false)),
+  hosts: (seed) => Promise.resolve(campaign(seed, true)),
   conformance,
 };
 
-function campaign(seed: number): Sighting | null {
-  const [first] = runCase({ seed }).violations;
+function campaign(seed: number, hosts: boolean): Sighting | null {
+  const [first] = runCase({ seed, hosts }).violations;
   return first === undefined ? null : { name: first.name, problem: `${first.entity}: ${first.problem}` };
 }
 

@@ -14,6 +14,6 @@ export interface Mutant {
   readonly source: string;
   /** Invariants of docs/simulation.md that are expected to notice. */
   readonly caughtBy: readonly string[];
-  /** Who looks: the campaign when left out; `conformance` compares with the embedded engine. */
-  readonly detector?: 'campaign' | 'conformance';
+  /** Who looks: the campaign when left out, `hosts` the one with hosts; `conformance` compares with the embedded engine. */
+  readonly detector?: 'campaign' | 'hosts' | 'conformance';
 }

@@ -6,6 +6,7 @@ const BREAKER = 'core/run/admission/breaker.ts';
 const BUDGET = 'core/run/admission/budget.ts';
 const CLEANUP = 'core/run/cleanup.ts';
 const CONTROL = 'core/run/control.ts';
+const ATTEMPT_END = 'core/run/items/attempt-end.ts';
 const ITEMS = 'core/run/items/items.ts';
 
 export const OF_RUNS: readonly Mutant[] = [
@@ -165,7 +166,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: 'cancelled-tried-again',
-    file: ITEMS,
+    file: ATTEMPT_END,
     find: "if (failureClass === null || state.mode === 'cancelling' || ending.outcome === 'cancelled') {",
     replace: 'if (failureClass === null) {',
     mistake: 'An item of a cancelled run waits for another attempt that will never be admitted.',

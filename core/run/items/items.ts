@@ -4,12 +4,12 @@
  */
 import { waitOf } from '../../plan/item-rules.ts';
 import { MINUTE_MS } from '../../time.ts';
+import { HOST_LOST } from '../../machine/projection.ts';
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
-import { countForBreaker, probeEnded, retryAt } from '../admission/breaker.ts';
 import { tellSoftLimit } from '../admission/budget.ts';
 import { endingOf } from '../failure-class.ts';
 import type { RunEvent } from '../message.ts';
-import { attemptEnded, slowDown } from '../admission/pace.ts';
+import { slowDown } from '../admission/pace.ts';
 import { isSharded } from '../shards.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import { indexAt, itemAt, type Ending, type RunItem } from '../state.ts';
@@ -21,9 +21,10 @@ import {
   tellConversation,
   type RunContext,
 } from '../run-context.ts';
+import { endAttempt } from './attempt-end.ts';
 import { itemDeadline } from './item-deadlines.ts';
 import { slotWait, startsWaitingForRate } from './item-waits.ts';
-import { offerPlaces, placeGivenBack } from './offers.ts';
+import { offerPlaces } from './offers.ts';
 import { countArrival } from '../admission/pool.ts';
 import { keepUncollected, noteSandbox } from '../cleanup.ts';
 import { clocked, workingLimitAt } from '../working-time.ts';
@@ -69,8 +70,9 @@ export function noticed(context: RunContext, event: EventOf<'conversationNoticed
   if (startsWaitingForRate(item, conversation)) slowDown(context, 'rate_limited');
   offerPlaces(context, item, conversation);
   // What it means for the item is its shard's to say.
-  if (known !== null && !isSharded(context.state))
-    readNotice(context, conversation.itemIndex, known, conversation);
+  if (known === null || isSharded(context.state)) return;
+  if (item.sandboxStatus !== 'MISSING') readLoss(context, conversation.itemIndex, known, conversation);
+  readNotice(context, conversation.itemIndex, known, conversation);
 }
 
 /** The first notice may overtake the answer that names the conversation: then it names it itself. */
@@ -78,6 +80,20 @@ function isNews(item: RunItem, conversation: ConversationSnapshot): boolean {
   if (item.conversationId === null)
     return item.phase === 'starting' && !item.past.includes(conversation.conversationId);
   return item.conversationId === conversation.conversationId && conversation.sequence > item.noticed;
+}
+
+/** What waits for an answer from a host that was given up is waited for no more: what is kept elsewhere is collected. */
+function readLoss(
+  context: RunContext,
+  index: number,
+  { phase, awaiting, ending }: RunItem,
+  { sandboxStatus: status, detail }: ConversationSnapshot,
+): void {
+  if (status !== 'MISSING' || detail !== HOST_LOST) return;
+  if (awaiting === null || (phase !== 'verifying' && phase !== 'collecting')) return;
+  context.order({ type: 'cancelCommand', commandId: awaiting });
+  const lost = endingOf({ seen: 'sandbox_lost', status, detail });
+  collect(context, index, ending === null || ending.outcome === 'succeeded' ? lost : ending);
 }
 
 function readNotice(
@@ -239,28 +255,6 @@ export function collectUnsuccessful(context: RunContext, event: EventOf<'collect
   const wasGood = item.ending.outcome === 'succeeded';
   const ending = wasGood ? endingOf({ seen: 'collect_failed', reason: event.reason }) : item.ending;
   endAttempt(context, event.index, ending);
-}
-
-/** The attempt is over: tried again by its class's rule, or the item has ended. */
-export function endAttempt(context: RunContext, index: number, ending: Ending): void {
-  const { state } = context;
-  const item = itemAt(state, index);
-  if (item === undefined) return;
-  const base = { awaiting: null, waitsFor: undefined, ending, stopBy: null } satisfies Partial<RunItem>;
-  const { failureClass } = ending;
-  attemptEnded(context, failureClass);
-  placeGivenBack(context);
-  probeEnded(context, item, ending);
-  if (failureClass === null || state.mode === 'cancelling' || ending.outcome === 'cancelled') {
-    changeItem(context, index, { ...base, phase: 'ended', endedAt: context.now });
-    return;
-  }
-  const failures = { ...item.failures, [failureClass]: (item.failures[failureClass] ?? 0) + 1 };
-  const again = retryAt({ ...item, failures }, failureClass, state, context.now);
-  countForBreaker(context, failureClass);
-  const next: Partial<RunItem> =
-    again === null ? { phase: 'ended', endedAt: context.now } : { phase: 'waiting', notBefore: again };
-  changeItem(context, index, { ...base, ...next, failures });
 }
 
 /** Tells the agent to stop, or the item's shard, and remembers how the attempt will end once it does. */
