@@ -3,7 +3,7 @@
  * Owns what `capacity.on_full: pause_longest_idle` does; a sandbox with a working agent is never paused to make room.
  */
 import type { UserId } from '../core/ids.ts';
-import { describeWait, pollForRoomMs, type TakenSlots } from '../core/placement/line.ts';
+import { describeWait, pollForHostMs, pollForRoomMs, type TakenSlots } from '../core/placement/line.ts';
 import type { World } from './world.ts';
 
 interface Waiting {
@@ -14,15 +14,19 @@ interface Waiting {
 
 export interface ToldWait {
   readonly detail: string;
-  /** Set where idle sandboxes are to make room: nobody tells who waits that an agent has come to rest. */
+  /** Set where nobody tells who waits: that an agent has come to rest, or that a host is there again. */
   readonly lookAgainMs?: number;
 }
 
 /** Who waits, in words; where the policy says so, the sandbox whose agents rest longest is asked to go. */
 export async function tellWait(world: World, { userId, commandId, slots }: Waiting): Promise<ToldWait> {
   const detail = describeWait(slots);
-  if (world.deployment.onFull !== 'pause_longest_idle') return { detail };
-  const id = await world.placement.longestIdle(userId, slots.position);
+  const { position, waitsFor } = slots;
+  const isForHost = waitsFor !== undefined;
+  // Nobody's pause makes room on a host that is not there.
+  if (world.deployment.onFull !== 'pause_longest_idle' || waitsFor?.hosts.length === 0)
+    return isForHost ? { detail, lookAgainMs: pollForHostMs(position) } : { detail };
+  const id = await world.placement.longestIdle(userId, position, waitsFor?.hosts);
   if (id !== null) {
     const requestId = `capacity/${commandId}/${id}`;
     await world.notifier.deliver({
@@ -30,5 +34,5 @@ export async function tellWait(world: World, { userId, commandId, slots }: Waiti
       event: { type: 'pauseRequested', requestId, reason: 'capacity' },
     });
   }
-  return { detail, lookAgainMs: pollForRoomMs(slots.position) };
+  return { detail, lookAgainMs: pollForRoomMs(position) };
 }

@@ -12,6 +12,7 @@ import {
   type RunId,
   type UserId,
 } from '../core/ids.ts';
+import { hostPin } from '../core/placement/choose-host.ts';
 import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../core/placement/pool-placement.ts';
 import { readObservability, type Observability } from '../core/observability.ts';
 import { ParleyError } from '../core/parley-error.ts';
@@ -144,6 +145,7 @@ function specOf(
 ): ConversationSpec {
   const { deployment, keys } = world;
   const pool = poolPlacement(plan, item, command.runId);
+  const host = hostPin(plan.placement);
   return {
     conversationId,
     userId: owner,
@@ -166,6 +168,7 @@ function specOf(
     nanoUsdMax: item.limits.nanoUsd,
     noProgressMs: waitOf(item, plan).noProgressMs,
     ...(pool === null ? {} : { pool }),
+    ...(host === undefined ? {} : { host }),
     ...(observability === null ? {} : { observability }),
   };
 }

@@ -21,12 +21,12 @@ export const warmPool = (world: World): Activity<'warmPool'> => ({
 });
 
 async function warm(world: World, command: CommandOf<'warmPool'>): Promise<MachineEvent> {
-  const { id: commandId, runId: poolId, userId, size } = command;
+  const { id: commandId, runId: poolId, userId, size, host } = command;
   const { capacity, limits } = world.deployment;
   const sandboxIds: SandboxId[] = [];
   for (const id of idsOf(world, command)) {
     const pool = { poolId, size };
-    const request = { sandboxId: id, userId, limits: capacity, now: world.clock.now(), pool };
+    const request = { sandboxId: id, userId, limits: capacity, now: world.clock.now(), pool, host };
     const slot = await world.placement.reserveSandbox(request);
     if (slot.kind !== 'granted')
       return { type: 'poolWarmed', commandId, sandboxIds, reason: 'there is no room for more' };

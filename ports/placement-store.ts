@@ -117,6 +117,8 @@ export interface PlacementStore {
     readonly now: number;
     readonly pool?: PoolToFill | undefined;
     readonly warm?: SandboxId;
+    /** As of a placement. */
+    readonly host?: HostPin | undefined;
   }): Promise<ReserveOutcome>;
   /**
    * Takes a slot for a resume; holding one already is success (D17). `not_wanted` when the record says
@@ -160,9 +162,9 @@ export interface PlacementStore {
   }): Promise<ReadonlyMap<string, number>>;
   /**
    * The idle sandbox whose agents rest longest; null when every one is at work (D17), or when as many are on their way
-   * down as are wanted: their slots are about to be free.
+   * down as are wanted: their slots are about to be free. With `hosts`, which are not none, only of those on one of them.
    */
-  longestIdle(userId: UserId | null, wanted?: number): Promise<SandboxId | null>;
+  longestIdle(userId: UserId | null, wanted?: number, hosts?: readonly string[]): Promise<SandboxId | null>;
   /** The stored decision of a conversation's latest placement; null when there is none. */
   decision(conversationId: ConversationId): Promise<PlacementDecision | null>;
 }

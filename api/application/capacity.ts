@@ -50,7 +50,7 @@ async function admitted(
 ): Promise<Exclude<AcceptOutcome, { readonly kind: 'warm_lost' }>> {
   const { world, startTasks, search } = application;
   const { deployment, keys, clock } = world;
-  const { conversationId, userId, strategy, sandboxId: explicit } = task.spec;
+  const { conversationId, userId, strategy, sandboxId: explicit, host } = task.spec;
   const leasedUntil = task.createdAt + START_LEASE_MS;
   if (deployment.onFull !== 'refuse') {
     const admission = { kind: 'queued', waitingMax: WAITING_STARTS_MAX } as const;
@@ -61,7 +61,7 @@ async function admitted(
   const [named] = explicit === null ? [] : await search.sandboxesById(userId, [explicit]);
   if (named !== undefined && named !== null) await refuseResumeWhenFull(application, named);
   const place = {
-    ...{ conversationId, userId, strategy, sandboxId: explicit, excluded: [] },
+    ...{ conversationId, userId, strategy, sandboxId: explicit, host, excluded: [] },
     newSandboxId: keys.sandboxIdOf(conversationId, 0),
     limits: deployment.capacity,
     now: clock.now(),

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { SECRET_BYTES_MAX, SECRETS_MAX } from '../../core/limits.ts';
 import type { LaunchPlugin } from '../../activities/launch-facts.ts';
+import { hostLabelsIn, hostNameIn } from '../application/host-pin.ts';
 import { uuidIn } from '../application/wire.ts';
 import { secretNameIn } from '../settings/secret-name.ts';
 
@@ -96,6 +97,10 @@ export const startRequestSchema = z
     initial_message: initialMessage.nullish(),
     conversation_id: uuidIn.nullish(),
     sandbox_id: uuidIn.nullish().meta({ description: 'Explicit placement.' }),
+    host: hostNameIn
+      .nullish()
+      .meta({ description: 'The host of a new sandbox, where sandboxes live on hosts.' }),
+    host_labels: hostLabelsIn.nullish().meta({ description: 'Labels that the host of a new sandbox has.' }),
     selected_repository: repositoryIn.nullish(),
     selected_branch: branchIn.nullish(),
     git_provider: z

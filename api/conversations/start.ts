@@ -14,12 +14,14 @@ import {
   type ConversationId,
   type UserId,
 } from '../../core/ids.ts';
+import { hostPin, type HostPin } from '../../core/placement/choose-host.ts';
 import { readObservability } from '../../core/observability.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Json } from '../../ports/engine-store.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import type { Application } from '../application/application.ts';
 import { acceptStart } from '../application/capacity.ts';
+import { requireHosts } from '../application/host-pin.ts';
 import { markOf } from '../application/idempotency-key.ts';
 import { invalid } from '../application/validation.ts';
 import { activeProfile } from '../settings/profile-record.ts';
@@ -169,6 +171,7 @@ async function specOf(
   const given = request.initial_message ?? null;
   const message = given !== null && hasText(given.content) ? given : null;
   const placed = request.sandbox_id ?? null;
+  const host = hostOf(application, request);
   return {
     conversationId,
     userId,
@@ -189,6 +192,7 @@ async function specOf(
     tags: request.tags ?? {},
     strategy: settings.grouping,
     sandboxId: placed === null ? null : sandboxId(placed),
+    ...(host === undefined ? {} : { host }),
     initialMessage:
       message === null
         ? null
@@ -203,6 +207,20 @@ async function specOf(
     noProgressMs: null,
     ...observabilityOf(request),
   };
+}
+
+/** @throws InvalidRequest, ParleyError placement_failed */
+function hostOf({ world }: Application, request: StartRequest): HostPin | undefined {
+  const { host: name, host_labels: labels, sandbox_id: sandbox } = request;
+  const pin = hostPin({ host: name ?? undefined, labels: labels ?? undefined });
+  if (pin === undefined) return undefined;
+  if (sandbox !== undefined && sandbox !== null)
+    throw invalid(
+      ['body', pin.name === undefined ? 'host_labels' : 'host'],
+      'A sandbox that is named is on its host already',
+    );
+  requireHosts(world.deployment, pin);
+  return pin;
 }
 
 /** The first that the proxy lists under a name; null where it takes any name, and the choice is its own. */

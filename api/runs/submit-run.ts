@@ -9,8 +9,10 @@ import { runId as asRunId, type RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
+import { hostPin } from '../../core/placement/choose-host.ts';
 import { runSpec, runSetting } from '../../core/run/run-spec.ts';
 import type { Application, Principal } from '../application/application.ts';
+import { requireHosts } from '../application/host-pin.ts';
 import { isTheirs } from './run-access.ts';
 
 export interface Submission {
@@ -29,7 +31,7 @@ const POLL_MS = 25;
 
 /**
  * Repeated under the same key it is the same run, and begins once.
- * @throws ParleyError plan_invalid, secret_unknown, secret_reserved, idempotency_conflict
+ * @throws ParleyError plan_invalid, secret_unknown, secret_reserved, placement_failed, idempotency_conflict
  */
 export async function submitRun(
   application: Application,
@@ -40,6 +42,7 @@ export async function submitRun(
   const { plan, secrets } = submission;
   requireOwnHash(application, plan);
   requireSecrets(caller, submission);
+  requireHosts(world.deployment, hostPin(plan.placement));
   const id = idOf(application, caller, { plan, key: await submission.takeKey() });
   const before = await world.records.run(id);
   if (before !== null) return repeated(caller, before, plan);

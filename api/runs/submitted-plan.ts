@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';
 import { submittedIssues } from './submitted-issues.ts';
+import { hostLabelsIn, hostNameIn } from '../application/host-pin.ts';
 import { confirmationPolicy, executionStatus, failureClass, groupingStrategy } from '../application/words.ts';
 
 /** As many as one request can bring; a larger batch is run where its plan is. */
@@ -194,6 +195,8 @@ const rules = {
     strategy: groupingStrategy.nullable(),
     sandboxId: word.nullable(),
     pool: pool.optional(),
+    host: hostNameIn.optional(),
+    labels: hostLabelsIn.optional(),
   }),
   admission,
   budget: z

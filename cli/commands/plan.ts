@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { counted } from '../../core/text/counted.ts';
 import { fillDeliverText } from '../../core/plan/deliver-name.ts';
 import { knownItems } from '../../core/plan/known-items.ts';
+import { describePin, hostPin } from '../../core/placement/choose-host.ts';
 import type { PlanPool } from '../../core/placement/place-in-pool.ts';
 import type { PlanIssues } from '../../core/plan/plan-issue.ts';
 import type { Plan, PlanItem } from '../../core/plan/plan.ts';
@@ -144,11 +145,13 @@ function save({ cwd, stderr }: Shell, loaded: Plan, file: string): void {
 
 function describe(loaded: Plan, installed: readonly string[]): string[] {
   const { items, admission, placement, budget, wait, cleanup } = loaded;
+  const pin = hostPin(placement);
   const otherwise = placement.pool === undefined ? "the user's setting" : 'fewest_conversations';
   const strategy = placement.sandboxId ?? placement.strategy?.toLowerCase() ?? otherwise;
   return [
     `${loaded.name}: ${counted(items.length, 'conversation')}, ${admission.concurrency} at once, placement ${strategy}`,
     ...(placement.pool === undefined ? [] : [poolLine(placement.pool)]),
+    ...(pin === undefined ? [] : [`host: ${describePin(pin)}`]),
     `hash: ${loaded.hash}`,
     `ends: ${wait.until.join(', ')}; deadline ${duration(wait.deadlineMs)}, no progress ${duration(wait.noProgressMs)}`,
     `collect: ${loaded.collect.map(({ kind }) => kind).join(', ')}; then sandbox ${cleanup.sandbox}`,

@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
+import type { HostPin } from '../placement/choose-host.ts';
 import type { PoolPlacement } from '../placement/place-in-pool.ts';
 import type { ConversationRow, LifecycleEvent } from '../machine/projection.ts';
 import type { SandboxEvent, SandboxNotice } from '../sandbox/message.ts';
@@ -140,6 +141,8 @@ export type ConversationOrder =
       readonly sandboxId: SandboxId | null;
       /** Absent: the job has no pool. */
       readonly pool?: PoolPlacement;
+      /** What the host of a new sandbox must be; absent: any will do. */
+      readonly host?: HostPin;
       readonly excluded: readonly SandboxId[];
       /** Nothing is placed any more: the place that was refused is given back, and the answer is a refusal. */
       readonly onlyLeaves?: true;

@@ -29,11 +29,12 @@ function placementOrder({
   spec,
   excluded,
 }: ConversationState): Extract<ConversationOrder, { type: 'placeConversation' }> {
-  const { conversationId, userId, strategy, sandboxId, pool, runId } = spec;
+  const { conversationId, userId, strategy, sandboxId, pool, host, runId } = spec;
   const order = { type: 'placeConversation', conversationId, userId, strategy, sandboxId, excluded } as const;
   return {
     ...order,
     ...(pool === undefined ? {} : { pool }),
+    ...(host === undefined ? {} : { host }),
     ...(runId === null ? {} : { runId }),
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
 import type { Observability } from '../observability.ts';
+import type { HostPin } from '../placement/choose-host.ts';
 import type { PoolPlacement } from '../placement/place-in-pool.ts';
 import type { SeenRequests } from '../machine/requests.ts';
 import type {
@@ -53,6 +54,8 @@ export interface ConversationSpec {
   readonly sandboxId: SandboxId | null;
   /** The pool of its run; absent when the job has none. */
   readonly pool?: PoolPlacement;
+  /** What the host of its sandbox must be; absent: any will do. */
+  readonly host?: HostPin;
   readonly initialMessage: {
     readonly messageId: string;
     readonly text: string;

@@ -7,6 +7,13 @@
 export const HOST_STRATEGIES = ['spread', 'pack'] as const;
 export type HostStrategy = (typeof HOST_STRATEGIES)[number];
 
+/** A host's name is part of the names of task queues, behind an `@`. */
+export const HOST_NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+export const HOST_LABEL_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
+export const HOST_LABEL_VALUE_MAX = 128;
+/** Labels that one placement may ask for. */
+export const HOST_LABELS_MAX = 32;
+
 export type HostLabels = Readonly<Record<string, string>>;
 
 export interface HostCandidate {
@@ -41,10 +48,18 @@ export interface HostRequirement extends HostPolicy, HostPin {
   readonly alsoDraining?: boolean;
 }
 
+/** For which hosts one waits that cannot have any. */
+export interface HostWait {
+  /** In words: which, what is the matter with them, and what ends the wait. */
+  readonly said: string;
+  /** Those that would do as soon as there is room on them. */
+  readonly hosts: readonly string[];
+}
+
 export type HostChoice =
   | { readonly kind: 'chosen'; readonly name: string }
   /** Those that would do have no room, or are not there at the moment: it may be had later. */
-  | { readonly kind: 'full'; readonly limit: number; readonly current: number }
+  | { readonly kind: 'full'; readonly limit: number; readonly current: number; readonly waitsFor?: HostWait }
   /** No host that is known will ever do. */
   | { readonly kind: 'none'; readonly reason: string };
 
@@ -52,24 +67,69 @@ export type HostChoice =
 const NAMES_MAX = 10;
 
 export function chooseHost(required: HostRequirement, hosts: readonly HostCandidate[]): HostChoice {
-  const fitting = hosts.filter((host) => fits(host, required));
+  const fitting = hosts.filter((host) => fits(host, required)).sort(byName);
   if (fitting.length === 0) return { kind: 'none', reason: whyNone(required, hosts) };
   const { alsoDraining = false } = required;
   const open = fitting.filter(({ isLive, draining }) => isLive && (alsoDraining || !draining));
   const [first] = open.filter(({ up, capacity }) => up < capacity).sort(ORDER[required.strategy]);
   if (first !== undefined) return { kind: 'chosen', name: first.name };
-  return {
-    kind: 'full',
-    limit: open.reduce((sum, { capacity }) => sum + capacity, 0),
-    current: open.reduce((sum, { up }) => sum + up, 0),
-  };
+  const limit = open.reduce((sum, { capacity }) => sum + capacity, 0);
+  const current = open.reduce((sum, { up }) => sum + up, 0);
+  if (!isPinned(required)) return { kind: 'full', limit, current };
+  const said = whatFor(required, fitting, { limit, current });
+  return { kind: 'full', limit, current, waitsFor: { said, hosts: open.map(({ name }) => name) } };
 }
 
-function fits(host: HostCandidate, { runtime, name, labels = {} }: HostRequirement): boolean {
-  if (host.runtime !== runtime || (name !== undefined && host.name !== name)) return false;
+function fits(host: HostCandidate, required: HostRequirement): boolean {
+  return host.runtime === required.runtime && fitsPin(host, required);
+}
+
+/** Whether a sandbox that lives there may be had by whoever asks for this. */
+export function fitsPin(
+  host: Pick<HostCandidate, 'name' | 'labels'>,
+  { name, labels = {} }: HostPin,
+): boolean {
+  if (name !== undefined && host.name !== name) return false;
   return Object.entries(labels).every(
     ([label, value]) => Object.hasOwn(host.labels, label) && host.labels[label] === value,
   );
+}
+
+/** What a job says of its hosts, where it says anything. */
+export function hostPin({
+  host: name,
+  labels,
+}: {
+  readonly host?: string | undefined;
+  readonly labels?: HostLabels | undefined;
+}): HostPin | undefined {
+  const pin = { ...(name === undefined ? {} : { name }), ...(labels === undefined ? {} : { labels }) };
+  return isPinned(pin) ? pin : undefined;
+}
+
+function isPinned({ name, labels = {} }: HostPin): boolean {
+  return name !== undefined || Object.keys(labels).length > 0;
+}
+
+/** `the host "gpu-1"`, `a host with the labels gpu: a100`. */
+export function describePin({ name, labels = {} }: HostPin): string {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}: ${value}`);
+  const having = wanted.length === 0 ? '' : ` with the labels ${wanted.join(', ')}`;
+  return name === undefined ? `a host${having}` : `the host "${name}"${having}`;
+}
+
+/** For what one waits whose hosts are known, and what ends the wait. */
+function whatFor(
+  pin: HostPin,
+  fitting: readonly HostCandidate[],
+  { limit, current }: { readonly limit: number; readonly current: number },
+): string {
+  const said = describePin(pin);
+  if (limit > 0) return `${said} (${current} of ${limit} in use)`;
+  const [draining] = fitting.filter(({ isLive }) => isLive);
+  if (draining !== undefined) return `${said}, which drains: parley hosts undrain ${draining.name}`;
+  const [away] = fitting;
+  return `${said}, whose lease is over: start its worker${away === undefined ? '' : ` on ${away.name}`}`;
 }
 
 type Order = (a: HostCandidate, b: HostCandidate) => number;
@@ -90,5 +150,6 @@ function whyNone({ runtime, name, labels = {} }: HostRequirement, hosts: readonl
   const listed = names.slice(0, NAMES_MAX).join(', ') + (names.length > NAMES_MAX ? ', …' : '');
   if (name !== undefined && !names.includes(name)) return `there is no host "${name}", but ${listed}`;
   const wanted = Object.entries(labels).map(([label, value]) => `${label}: ${value}`);
-  return `no host has the labels ${wanted.join(', ')}; there are ${listed}`;
+  const who = name === undefined ? 'no host has' : `the host "${name}" does not have`;
+  return `${who} the labels ${wanted.join(', ')}; there are ${listed}`;
 }

@@ -4,13 +4,20 @@
  * stands where comes in; must not reserve anything.
  */
 import type { UserId } from '../ids.ts';
+import { CAPACITY_POLL_MS } from '../limits.ts';
+import type { HostWait } from './choose-host.ts';
+import type { TakeSeat, WaiterHost } from './host-seats.ts';
 
 /** One place in the line, of a conversation that is to be placed or a sandbox that is to resume; in order of arrival. */
 export interface Waiter {
   readonly waiterId: string;
   readonly machine: 'conversation' | 'sandbox';
   readonly userId: UserId;
+  /** What its host must be; absent: any will do. */
+  readonly host?: WaiterHost | undefined;
 }
+
+type InLine = Pick<Waiter, 'waiterId' | 'userId' | 'host'>;
 
 /** How many slots there may be, and how many are taken. */
 export interface SlotCounts {
@@ -18,6 +25,8 @@ export interface SlotCounts {
   readonly userMax: number;
   readonly taken: number;
   readonly takenBy: (userId: UserId) => number;
+  /** Absent: sandboxes are bound to no host. */
+  readonly takeSeat?: TakeSeat;
 }
 
 /**
@@ -25,16 +34,17 @@ export interface SlotCounts {
  * Who is at its user's limit counts those of its user before it, another one everybody before it.
  */
 export function positionsOf(
-  line: readonly Pick<Waiter, 'waiterId' | 'userId'>[],
-  { installationMax, userMax, taken, takenBy }: SlotCounts,
+  line: readonly InLine[],
+  { installationMax, userMax, taken, takenBy, takeSeat = () => true }: SlotCounts,
 ): ReadonlyMap<string, number> {
   const used = new Map<UserId, number>();
   const behind = new Map<UserId, number>();
   const positions = new Map<string, number>();
   let free = installationMax - taken;
-  for (const { waiterId, userId } of line) {
+  for (const waiter of line) {
+    const { waiterId, userId } = waiter;
     const own = used.get(userId) ?? takenBy(userId);
-    if (free > 0 && own < userMax) {
+    if (free > 0 && own < userMax && takeSeat(waiter)) {
       free -= 1;
       used.set(userId, own + 1);
       continue;
@@ -47,20 +57,13 @@ export function positionsOf(
 }
 
 /** Those of the line for whom there is a slot now, in its order. */
-export function turnsOf<One extends Pick<Waiter, 'waiterId' | 'userId'>>(
-  line: readonly One[],
-  counts: SlotCounts,
-): readonly One[] {
+export function turnsOf<One extends InLine>(line: readonly One[], counts: SlotCounts): readonly One[] {
   const positions = positionsOf(line, counts);
   return line.filter(({ waiterId }) => !positions.has(waiterId));
 }
 
 /** Null when there is a slot for this one, else where it stands; who is not in the line stands at its end. */
-export function positionOf(
-  waiter: Pick<Waiter, 'waiterId' | 'userId'>,
-  line: readonly Waiter[],
-  counts: SlotCounts,
-): number | null {
+export function positionOf(waiter: InLine, line: readonly Waiter[], counts: SlotCounts): number | null {
   const isIn = line.some(({ waiterId }) => waiterId === waiter.waiterId);
   return positionsOf(isIn ? line : [...line, waiter], counts).get(waiter.waiterId) ?? null;
 }
@@ -73,10 +76,13 @@ export interface TakenSlots {
   readonly ofRun: number | null;
   /** Where the asker stands in the line, 1 for the next. */
   readonly position: number;
+  /** Absent for one that any host will do for. */
+  readonly waitsFor?: HostWait;
 }
 
 /** `capacity (10 of 10 in use: 7 of this run, 3 others)`. */
-export function describeWait({ limit, current, ofRun }: Omit<TakenSlots, 'position'>): string {
+export function describeWait({ limit, current, ofRun, waitsFor }: Omit<TakenSlots, 'position'>): string {
+  if (waitsFor !== undefined) return waitsFor.said;
   if (ofRun === null) return `capacity (${current} of ${limit} in use)`;
   const others = current - ofRun;
   return `capacity (${current} of ${limit} in use: ${ofRun} of this run, ${others} ${others === 1 ? 'other' : 'others'})`;
@@ -89,4 +95,12 @@ const POLL_MS_MAX = 30_000;
 /** When one that waits asks for room again where idle sandboxes are to make it: nobody tells it that an agent rests. */
 export function pollForRoomMs(position: number): number {
   return Math.min(POLL_MS_MAX, position * POLL_MS);
+}
+
+/** Beside what a worker tells when it begins: its lease may run again, or its labels may be others. */
+const POLL_FOR_HOST_MS = 60_000;
+
+/** When one that waits for a host of its own looks again: those in front oftener than those behind. */
+export function pollForHostMs(position: number): number {
+  return Math.min(CAPACITY_POLL_MS, POLL_FOR_HOST_MS + position * POLL_MS);
 }

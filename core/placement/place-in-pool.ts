@@ -6,6 +6,7 @@ import type { RunId } from '../ids.ts';
 import { SESSION_LEFT_FOR_PLACEMENT_MS } from '../limits.ts';
 import {
   byCreation,
+  isElsewhere,
   place,
   PREFERENCE,
   type Disqualification,
@@ -126,6 +127,7 @@ function disqualify(
   if (candidate.userId !== question.userId) return 'other_user';
   if (question.excluded.includes(candidate.sandboxId)) return 'refused_before';
   if (candidate.status === 'ERROR' || candidate.status === 'MISSING') return 'runtime_not_up';
+  if (isElsewhere(candidate, question)) return 'other_host';
   if (candidate.draining) return 'draining';
   if (isRecycled(candidate, pooled, pool, question.now)) return 'recycled';
   if (pooled.heldCount >= Math.min(pool.maxPerSandbox, question.conversationsPerSandboxMax)) return 'full';

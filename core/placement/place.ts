@@ -4,6 +4,7 @@
  * is in core/placement/place-in-pool.ts.
  */
 import type { RunId, SandboxId, UserId } from '../ids.ts';
+import { fitsPin, type HostCandidate, type HostPin } from './choose-host.ts';
 import { SESSION_LEFT_FOR_PLACEMENT_MS } from '../limits.ts';
 import { sessionEndOf } from '../sandbox/session.ts';
 import type { GroupingStrategy, SandboxStatus } from '../status.ts';
@@ -23,6 +24,8 @@ export interface PlacementCandidate {
   readonly attachedCount: number;
   /** Absent: it belongs to no pool. */
   readonly pool?: PooledSandbox;
+  /** Where it lives; absent: bound to no host. */
+  readonly host?: Pick<HostCandidate, 'name' | 'labels'>;
 }
 
 /** What the store knows of a sandbox that a run keeps for itself. */
@@ -43,6 +46,8 @@ export interface PlacementQuestion {
   readonly excluded: readonly SandboxId[];
   readonly candidates: readonly PlacementCandidate[];
   readonly conversationsPerSandboxMax: number;
+  /** What the host of its sandbox must be; absent: any will do. */
+  readonly host?: HostPin | undefined;
   readonly now: number;
 }
 
@@ -60,6 +65,8 @@ export const DISQUALIFICATIONS = [
   'recycled',
   /** There is room, but others have it: a new sandbox of the pool comes first. */
   'other_affinity',
+  /** It lives on a host that will not do. */
+  'other_host',
 ] as const;
 export type Disqualification = (typeof DISQUALIFICATIONS)[number];
 
@@ -164,10 +171,16 @@ function disqualify(candidate: PlacementCandidate, question: PlacementQuestion):
   if (candidate.pool !== undefined) return 'of_a_pool';
   if (question.excluded.includes(candidate.sandboxId)) return 'refused_before';
   if (!candidate.available || candidate.sessionStartedAt === null) return 'runtime_not_up';
+  if (isElsewhere(candidate, question)) return 'other_host';
   if (candidate.draining) return 'draining';
   if (candidate.attachedCount >= question.conversationsPerSandboxMax) return 'full';
   const left = sessionEndOf(candidate.sessionStartedAt) - question.now;
   return left < SESSION_LEFT_FOR_PLACEMENT_MS ? 'session_ends_soon' : null;
+}
+
+/** On a host that will not do for whoever asks, or on none at all. */
+export function isElsewhere({ host }: PlacementCandidate, { host: pin }: PlacementQuestion): boolean {
+  return pin !== undefined && (host === undefined || !fitsPin(host, pin));
 }
 
 export type Order = (a: PlacementCandidate, b: PlacementCandidate) => number;

@@ -10,6 +10,7 @@ import type { PlanDeliver } from './plan-deliver.ts';
 import type { PlanPlugin, PlanRepository } from './plan-repository.ts';
 import type { PlanSetup } from './plan-setup.ts';
 import type { Observability } from '../observability.ts';
+import type { HostLabels } from '../placement/choose-host.ts';
 import type { PlanPool } from '../placement/place-in-pool.ts';
 import type { ExecutionStatus, FailureClass, GroupingStrategy } from '../status.ts';
 
@@ -92,6 +93,10 @@ export interface PlanPlacement {
   readonly sandboxId: string | null;
   /** Sandboxes that the run keeps for itself; absent when it has none. */
   readonly pool?: PlanPool;
+  /** The host of its sandboxes; absent: any. */
+  readonly host?: string;
+  /** Each of them must be a label of the host, with this value; absent: any host. */
+  readonly labels?: HostLabels;
 }
 
 /**

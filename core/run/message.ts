@@ -4,6 +4,7 @@
  */
 import type { ConversationEvent, ConversationNotice } from '../conversation/message.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
+import type { HostPin } from '../placement/choose-host.ts';
 import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '../machine/projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ShardEvent } from '../shard/message.ts';
@@ -127,6 +128,8 @@ export type RunOrder =
       readonly runId: RunId;
       readonly userId: UserId;
       readonly size: number;
+      /** What their host must be; absent: any will do. */
+      readonly host?: HostPin;
       /** Never the same twice in a run: those made before keep their ids, also after their end. Absent at its beginning. */
       readonly round?: number;
     }

@@ -3,6 +3,7 @@
  * Owns their shape; must not decide anything.
  */
 import type { SandboxId } from '../ids.ts';
+import type { HostPin } from '../placement/choose-host.ts';
 import type { PlanPool } from '../placement/place-in-pool.ts';
 import type {
   PlanAdaptive,
@@ -34,6 +35,8 @@ export interface RunRules {
   readonly capacity?: RunCapacity | undefined;
   /** Sandboxes that the run keeps for itself; absent when it has none. */
   readonly pool?: PlanPool | undefined;
+  /** What the host of those must be that are made ahead; absent: any will do. */
+  readonly poolHost?: HostPin | undefined;
   /** A sandbox that the job names belongs to its user: a run never removes it. */
   readonly explicitSandboxId: SandboxId | null;
   readonly retry: readonly PlanRetryRule[];

@@ -3,6 +3,7 @@
  * Owns the translation; texts and secrets stay in the plan. Must not own a transition.
  */
 import { sandboxId as asSandboxId, type RunId, type UserId } from '../ids.ts';
+import { hostPin } from '../placement/choose-host.ts';
 import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan/plan.ts';
 import { SHARD_ITEMS_MAX } from './shards.ts';
 import type { GroupingStrategy } from '../status.ts';
@@ -67,6 +68,7 @@ function rulesOf(plan: Plan, setting: RunSetting | undefined): RunRules {
   const { admission, placement, retry, breaker, budget, wait, cleanup, reconcile } = plan;
   const { per = [], concurrency, startEveryMs, rampMs, adaptive, canary } = admission;
   const { sandboxId, pool } = placement;
+  const poolHost = pool === undefined ? undefined : hostPin(placement);
   const strategy = placement.strategy ?? setting?.grouping;
   const isOfUser = placement.strategy === null && pool === undefined && strategy !== undefined;
   return {
@@ -81,6 +83,7 @@ function rulesOf(plan: Plan, setting: RunSetting | undefined): RunRules {
     ...(isOfUser ? { strategy } : {}),
     ...(setting === undefined ? {} : { capacity: setting.capacity }),
     ...(pool === undefined ? {} : { pool }),
+    ...(poolHost === undefined ? {} : { poolHost }),
     explicitSandboxId: sandboxId === null ? null : asSandboxId(sandboxId),
     retry,
     breaker,

@@ -13,6 +13,21 @@ export function checkConflicts({ root, report }: CheckContext): void {
     checkOutcome(tree, report);
   }
   checkPool(childOf(root, 'placement'), report);
+  checkHost(childOf(root, 'placement'), report);
+}
+
+/** A sandbox lives where it lives. */
+function checkHost(placement: Tree | undefined, report: Report): void {
+  const sandbox = entryOf(placement, 'sandbox');
+  if (sandbox === undefined) return;
+  for (const key of ['host', 'labels']) {
+    const entry = entryOf(placement, key);
+    if (entry === undefined) continue;
+    report.add('JOB215', entry.keySpan, `"${key}" and "sandbox" both say where conversations run`, {
+      remedy: 'keep one of the two',
+      related: [{ span: sandbox.keySpan, message: '"sandbox" here' }],
+    });
+  }
 }
 
 function checkPool(placement: Tree | undefined, report: Report): void {

@@ -34,6 +34,8 @@ export const RUN_FIELDS: readonly PlanField[] = [
   { field: 'secrets', keys: ['secrets'], isMap: true },
   { field: 'placement.strategy', keys: ['placement.strategy'], otherwise: 'deployment' },
   { field: 'placement.sandboxId', keys: ['placement.sandbox'] },
+  { field: 'placement.host', keys: ['placement.host'] },
+  { field: 'placement.labels', keys: ['placement.labels'], isMap: true },
   ...below('placement.pool', {
     size: 'size',
     maxPerSandbox: 'max_per_sandbox',

@@ -191,13 +191,13 @@ export function amountNano(text: string | undefined): number | null {
   return text === undefined ? null : parseUsd(text);
 }
 
-export function resolvePlacement(
-  placement: JobDocument['placement'],
-): Pick<PlanPlacement, 'strategy' | 'sandboxId'> {
-  const { strategy, sandbox } = placement ?? {};
+export function resolvePlacement(placement: JobDocument['placement']): Omit<PlanPlacement, 'pool'> {
+  const { strategy, sandbox, host, labels = {} } = placement ?? {};
   return {
     strategy: strategy === undefined ? null : (strategy.toUpperCase() as GroupingStrategy),
     sandboxId: sandbox === undefined ? null : normalUuid(sandbox),
+    ...(host === undefined ? {} : { host }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels: sorted(labels) }),
   };
 }
 

@@ -147,6 +147,8 @@ const JOB_EXAMPLES: Readonly<Record<string, unknown>> = {
   placement: 'fewest_conversations',
   'placement.strategy': 'fewest_conversations',
   'placement.sandbox': '0123456789abcdef0123456789abcdef',
+  'placement.host': 'gpu-1',
+  'placement.labels': { gpu: 'a100' },
   'placement.pool.size': 4,
   'placement.pool.affinity': '${{ repo }}',
   'placement.pool.recycle.after': 20,

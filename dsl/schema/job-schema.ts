@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 
+import { HOST_LABELS_MAX } from '../../core/placement/choose-host.ts';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 import { appendSchema } from './append-schema.ts';
 import { amount, duration } from './amounts.ts';
@@ -21,6 +22,7 @@ import {
 } from './run-schema.ts';
 import { deliverSchema } from './deliver-schema.ts';
 import { finallySchema } from './finally-schema.ts';
+import { HOST_LABEL_VALUE, HOST_NAME } from './host-rule.ts';
 import { inputsSchema } from './inputs-schema.ts';
 import { poolSchema } from './pool-schema.ts';
 import { scheduleSchema } from './schedule-schema.ts';
@@ -52,11 +54,21 @@ const secretReference = z.discriminatedUnion('from', [
 
 const labelValue = z.string().max(256).register(SHORTHANDS, asText);
 
+const hostLabelValue = rules.text(HOST_LABEL_VALUE).register(SHORTHANDS, asText);
+
 export const placementSchema = z
   .strictObject({
     strategy: z.enum(STRATEGY_WORDS).meta({ description: 'How a sandbox is chosen (D16).' }).optional(),
     sandbox: rules.text(rules.SANDBOX_ID, 'Id of one sandbox for every conversation.').optional(),
     pool: poolSchema.optional(),
+    host: rules.text(HOST_NAME, 'The host on which new sandboxes live.').optional(),
+    labels: z
+      .record(rules.text(rules.LABEL_NAME), hostLabelValue)
+      .refine((labels) => Object.keys(labels).length <= HOST_LABELS_MAX, {
+        params: { tooMany: HOST_LABELS_MAX },
+      })
+      .meta({ description: 'Labels that the host of new sandboxes has.' })
+      .optional(),
   })
   .meta({ description: "Where conversations run; without it the user's own setting decides (D16)." })
   .register(SHORTHANDS, scalarAs('strategy'));

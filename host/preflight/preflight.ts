@@ -10,6 +10,7 @@ import { failed, type Finding } from '../finding.ts';
 import type { HostPort } from '../host-port.ts';
 import { gatewayDesk } from './ask-gateway.ts';
 import { checkAgents } from './check-agents.ts';
+import { checkHosts } from './check-hosts.ts';
 import { checkModels } from './check-models.ts';
 import { checkPlaces } from './check-places.ts';
 import { checkRepositories } from './check-repositories.ts';
@@ -30,6 +31,7 @@ export const preflight: HostPort['preflight'] = async (config, plan) => {
     const found = await Promise.all([
       checkPlaces(config),
       checkAgents(plan, config),
+      checkHosts(plan, config),
       checkModels({ plan, config: proxy, desk: gatewayDesk, probes }),
       repositories({ config, plan, probes, resolve: secrets.resolve }),
       checkSecrets(plan, secrets.resolve),

@@ -5,7 +5,8 @@
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
-import { chooseHost, type HostRequirement } from '../../core/placement/choose-host.ts';
+import { chooseHost, type HostRequirement, type HostWait } from '../../core/placement/choose-host.ts';
+import { hostSeats, type HostSeats, type TakeSeat } from '../../core/placement/host-seats.ts';
 import { positionOf, positionsOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
 import { safeInteger } from '../sql/column-value.ts';
@@ -27,50 +28,73 @@ export interface SlotRequest {
 
 export type TakeOutcome =
   | { readonly kind: 'granted'; readonly host?: string }
-  /** No host will ever do. */
-  | { readonly kind: 'no_host'; readonly reason: string }
+  /** No host that is known will ever do. */
+  | {
+      readonly kind: 'no_host';
+      readonly reason: string;
+      /** As of a refusal. */
+      readonly position: number;
+    }
   | {
       readonly kind: 'refused';
       readonly limit: number;
       readonly current: number;
       /** Where it stands or would stand in the line, 1 for the next. */
       readonly position: number;
+      /** Hosts of its own that it waits for; absent: any would do. */
+      readonly waitsFor?: HostWait;
     };
 
 /**
  * Takes a slot; holding one already is success. The user's own limit is the one named when both are reached. What is
- * free for somebody in the line is not free for anybody behind (D29).
+ * free for somebody in the line is not free for anybody behind (D29), a seat on a host included.
  */
 export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<TakeOutcome> {
   const { sandboxId, userId, now } = request;
   const taken = await countSlots(transaction, request);
   if (taken.own > 0) return { kind: 'granted' };
-  const refusal = await refusalOf(transaction, request, taken);
+  const ahead = await lineAhead(transaction, request, taken);
+  const refusal = await refusalOf(transaction, request, { taken, ahead });
   if (refusal !== null) return refusal;
-  const room = await roomOnHost(transaction, request);
+  const room = roomOnHost(request, ahead);
   if (room.kind !== 'granted') return room;
   const { host = null } = room;
   await TAKE.all(transaction, { sandbox_id: sandboxId, user_id: userId, taken_at: now, host });
   return room;
 }
 
-/** The slots of the hosts are asked for last: whose limit is reached already is told that one. */
-async function roomOnHost(
+/** Those who stand before somebody in the line, and the hosts on which they sit down first. */
+interface Ahead {
+  readonly waiters: readonly Waiter[];
+  readonly seats: HostSeats;
+}
+
+async function lineAhead(
   transaction: Transaction<Tables>,
-  { host: required, waiterId, now }: SlotRequest,
-): Promise<TakeOutcome> {
+  { waiterId, limits, host, now }: SlotRequest,
+  { inLine }: Counted,
+): Promise<Ahead> {
+  const line = inLine === 0 ? [] : await slotLine(transaction, now);
+  const place = line.findIndex((waiter) => waiter.waiterId === waiterId);
+  const waiters = place < 0 ? line : line.slice(0, place);
+  const needsHosts = host !== undefined || (limits.hosts !== undefined && waiters.length > 0);
+  const hosts = needsHosts ? await hostCandidates(transaction) : [];
+  return { waiters, seats: hostSeats(hosts, limits.hosts) };
+}
+
+/** The slots of the hosts are asked for last: whose limit is reached already is told that one. */
+function roomOnHost({ host: required }: SlotRequest, { waiters, seats }: Ahead): TakeOutcome {
   if (required === undefined) return { kind: 'granted' };
-  const choice = chooseHost(required, await hostCandidates(transaction));
+  const choice = chooseHost(required, seats.left());
+  const position = waiters.length + 1;
   switch (choice.kind) {
     case 'chosen':
       return { kind: 'granted', host: choice.name };
     case 'none':
-      return { kind: 'no_host', reason: choice.reason };
+      return { kind: 'no_host', reason: choice.reason, position };
     case 'full': {
-      const line = await slotLine(transaction, now);
-      const place = line.findIndex((waiter) => waiter.waiterId === waiterId);
-      const { limit, current } = choice;
-      return { kind: 'refused', limit, current, position: (place < 0 ? line.length : place) + 1 };
+      const { limit, current, waitsFor } = choice;
+      return { kind: 'refused', limit, current, position, ...(waitsFor === undefined ? {} : { waitsFor }) };
     }
   }
 }
@@ -82,22 +106,22 @@ export async function warmRefusal(
 ): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
   const { installationMax } = request.limits;
   const limits = { ...request.limits, installationMax: installationMax + 1 };
-  return refusalOf(transaction, { ...request, limits }, await countSlots(transaction, request));
+  const taken = await countSlots(transaction, request);
+  const ahead = await lineAhead(transaction, request, taken);
+  return refusalOf(transaction, { ...request, limits }, { taken, ahead });
 }
 
 async function refusalOf(
   transaction: Transaction<Tables>,
-  { userId, limits, waiterId, now }: SlotRequest,
-  taken: Counted,
+  { userId, limits, waiterId = '' }: SlotRequest,
+  { taken, ahead }: { readonly taken: Counted; readonly ahead: Ahead },
 ): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
   const isFull = taken.user >= limits.userMax || taken.installation >= limits.installationMax;
-  if (taken.inLine === 0 && !isFull) return null;
-  const line = await slotLine(transaction, now);
-  const position = positionOf(
-    { waiterId: waiterId ?? '', userId },
-    line,
-    await slotCounts(transaction, limits),
-  );
+  if (ahead.waiters.length === 0 && !isFull) return null;
+  const own = { waiterId, userId };
+  // Its own host is asked for when there is a slot: what it is told differs.
+  const takeSeat: TakeSeat = (waiter) => waiter === own || ahead.seats.take(waiter);
+  const position = positionOf(own, ahead.waiters, { ...(await slotCounts(transaction, limits)), takeSeat });
   if (position === null) return null;
   const isUsers = taken.user >= limits.userMax;
   return isUsers
@@ -112,7 +136,7 @@ export async function nextInLine(
   now: number,
 ): Promise<readonly Waiter[]> {
   const line = await slotLine(db, now);
-  return line.length === 0 ? [] : turnsOf(line, await slotCounts(db, limits));
+  return line.length === 0 ? [] : turnsOf(line, await seatedCounts(db, limits));
 }
 
 export async function linePositions(
@@ -121,7 +145,12 @@ export async function linePositions(
   now: number,
 ): Promise<ReadonlyMap<string, number>> {
   const line = await slotLine(db, now);
-  return line.length === 0 ? new Map() : positionsOf(line, await slotCounts(db, limits));
+  return line.length === 0 ? new Map() : positionsOf(line, await seatedCounts(db, limits));
+}
+
+async function seatedCounts(db: Kysely<Tables>, limits: CapacityLimits): Promise<SlotCounts> {
+  const hosts = limits.hosts === undefined ? [] : await hostCandidates(db);
+  return { ...(await slotCounts(db, limits)), takeSeat: hostSeats(hosts, limits.hosts).take };
 }
 
 async function slotCounts(

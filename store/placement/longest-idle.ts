@@ -26,7 +26,11 @@ const LEAVING: ReadonlySet<SandboxRow['transition']> = new Set(['pausing', 'arch
  * Of the sandboxes that hold a slot and are up: the one whose last activity is longest ago and where no attached
  * conversation is at work. One that was attached and has no record yet is at work: its start goes on.
  */
-export async function longestIdle(db: Kysely<Tables>, userId: UserId | null): Promise<SandboxId | null> {
+export async function longestIdle(
+  db: Kysely<Tables>,
+  userId: UserId | null,
+  hosts?: readonly string[],
+): Promise<SandboxId | null> {
   const row = await db
     .selectFrom('sandbox')
     .innerJoin('slot', 'slot.sandbox_id', 'sandbox.sandbox_id')
@@ -36,6 +40,7 @@ export async function longestIdle(db: Kysely<Tables>, userId: UserId | null): Pr
     .where('sandbox.draining', '=', 0)
     .where('sandbox.status', 'in', ['RUNNING', 'PAUSED'])
     .$if(userId !== null, (query) => query.where('sandbox.user_id', '=', userId ?? ''))
+    .$if(hosts !== undefined, (query) => query.where('sandbox.host', 'in', hosts ?? []))
     .where((where) =>
       where.not(
         where.exists(

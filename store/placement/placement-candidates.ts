@@ -4,6 +4,7 @@
  */
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { runId, sandboxId, userId, type SandboxId } from '../../core/ids.ts';
+import type { HostLabels } from '../../core/placement/choose-host.ts';
 import type { PlacementCandidate, PooledSandbox } from '../../core/placement/place.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { SandboxStatus } from '../../core/status.ts';
@@ -34,6 +35,9 @@ export async function candidates(
         // All of the pool are seen, however many others there are: its size rests on it.
         .orderBy((where) => where('sandbox.pool', '=', request.pool?.poolId ?? ''), 'desc'),
     )
+    .$if(request.host !== undefined, (query) =>
+      query.leftJoin('host', 'host.name', 'sandbox.host').select('host.labels as host_labels'),
+    )
     .orderBy('sandbox.available', 'desc')
     .orderBy('sandbox.created_at', 'desc')
     .limit(CANDIDATES_MAX)
@@ -50,6 +54,7 @@ export async function candidates(
     sessionStartedAt: safeIntegerOrNull(row.session_started_at),
     attachedCount: safeInteger(row.attached_count ?? 0),
     ...pooled(row),
+    ...hosted(row),
   }));
 }
 
@@ -77,6 +82,15 @@ function pooled(row: {
   };
 }
 
+function hosted(row: {
+  readonly host: string | null;
+  readonly host_labels?: string | null | undefined;
+}): Pick<PlacementCandidate, 'host'> {
+  const { host: name, host_labels: labels } = row;
+  if (name === null || labels === undefined || labels === null) return {};
+  return { host: { name, labels: JSON.parse(labels) as HostLabels } };
+}
+
 function listed(db: Kysely<Tables>, request: PlaceRequest) {
   const query = db
     .selectFrom('sandbox')
@@ -92,6 +106,7 @@ function listed(db: Kysely<Tables>, request: PlaceRequest) {
       'sandbox.pool',
       'sandbox.pool_affinity',
       'sandbox.pool_placed',
+      'sandbox.host',
       'activity.last_activity_at',
     ]);
   const explicit: SandboxId | null = request.sandboxId;

@@ -4,12 +4,13 @@
  */
 import type { Insertable, Transaction } from 'kysely';
 import type { SandboxId } from '../../core/ids.ts';
+import { describePin } from '../../core/placement/choose-host.ts';
+import type { TakenSlots } from '../../core/placement/line.ts';
 import type { Placement, PlacementDecision, PlacementRefusal } from '../../core/placement/place.ts';
 import { placeWithPool } from '../../core/placement/place-in-pool.ts';
-import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../../ports/placement-store.ts';
+import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../../ports/placement-store.ts';
 import { linePositions, nextInLine, takeSlot, type TakeOutcome } from './capacity.ts';
 import { flag } from '../sql/column-value.ts';
-import { hostToReturnTo } from './host-of-sandbox.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { countLeaving, longestIdle } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
@@ -24,13 +25,14 @@ import {
   refused,
 } from './placement-record.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import { hasGivenUp, isWanted } from './wanted-slot.ts';
+import { hasGivenUp } from './wanted-slot.ts';
 import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
+import { reserveSlot } from './reserve-slot.ts';
 import { reserveSandbox } from './reserve-sandbox.ts';
 import { recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from '../schema/tables.ts';
 import { isDeleted } from '../engine/tombstone.ts';
-import { claimWarm, type WarmClaimOutcome } from './warm-claim.ts';
+import { claimWarm, fitsWarm, type WarmClaimOutcome } from './warm-claim.ts';
 
 export function placementStore(connection: StoreConnection): PlacementStore {
   const alone = <T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> =>
@@ -59,34 +61,19 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       connection.read('see who is next in the line for a slot', (db) => nextInLine(db, limits, now)),
     positions: ({ limits, now }) =>
       connection.read('see who stands where in the line for a slot', (db) => linePositions(db, limits, now)),
-    longestIdle: (userId, wanted) =>
+    longestIdle: (userId, wanted, hosts) =>
       connection.read('find the longest idle sandbox', async (db) =>
-        wanted !== undefined && (await countLeaving(db, userId)) >= wanted ? null : longestIdle(db, userId),
+        wanted !== undefined && (await countLeaving(db, userId)) >= wanted
+          ? null
+          : longestIdle(db, userId, hosts),
       ),
     decision: (id) =>
       connection.read(`read the placement of the conversation "${id}"`, (db) => recordedDecision(db, id)),
   };
 }
 
-/** The slot of a resume, or a place in the line. */
-async function reserveSlot(
-  transaction: Transaction<Tables>,
-  request: Parameters<PlacementStore['reserveSlot']>[0],
-): Promise<SlotOutcome> {
-  const { sandboxId: waiterId, userId, waits, now } = request;
-  if (!(await isWanted(transaction, request))) return { kind: 'not_wanted' };
-  const host = await hostToReturnTo(transaction, waiterId);
-  const taken = await takeSlot(transaction, { ...request, waiterId, host });
-  // Its host is not known any more, or is one of another runtime.
-  if (taken.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
-  if (taken.kind === 'refused' && waits) {
-    await joinLine(transaction, { waiterId, machine: 'sandbox', userId }, now);
-    const { limit, current, position } = taken;
-    return { kind: 'waits', slots: { limit, current, position, ofRun: null } };
-  }
-  if (waits) await leaveLine(transaction, waiterId);
-  return taken.kind === 'granted' ? { kind: 'granted' } : taken;
-}
+/** What a job or a start that names a host is told where none is known. */
+const NO_HOSTS = 'sandboxes of this deployment are bound to no host';
 
 /** One placement, inside a transaction that holds the placement lock. */
 export async function placeConversation(
@@ -143,7 +130,10 @@ function refusesForGood({ isFinal = false, pool }: PlaceRequest, { code }: Place
 }
 
 async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
-  const { pool, conversationId } = request;
+  const { pool, conversationId, host, limits } = request;
+  // Explicit placement has said where it is.
+  if (host !== undefined && limits.hosts === undefined && request.sandboxId === null)
+    return refused('placement_failed', `Cannot place the conversation on ${describePin(host)}: ${NO_HOSTS}`);
   if (pool !== undefined && (await hasLeftPool(transaction, pool, conversationId)))
     return refused('not_found', `Cannot place the conversation "${conversationId}": its attempt is over`);
   if (await hasGivenUp(transaction, conversationId))
@@ -155,6 +145,7 @@ async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest
     excluded: request.excluded,
     candidates: await candidates(transaction, request),
     conversationsPerSandboxMax: request.limits.conversationsPerSandboxMax,
+    host,
     now: request.now,
   };
   const placement = placeWithPool(question, pool);
@@ -180,10 +171,21 @@ async function placeInNew(
 ): Promise<PlaceOutcome> {
   const taken = await takeNew(transaction, request);
   if (taken.kind === 'warm_lost') return taken;
-  if (taken.kind === 'no_host')
-    return refused('placement_failed', `Cannot place the conversation: ${taken.reason}`);
+  if (taken.kind === 'no_host') {
+    const { reason, position } = taken;
+    if (request.host === undefined || request.waits !== true)
+      return refused('placement_failed', `Cannot place the conversation: ${reason}`);
+    // It may begin at any time, and until then somebody has to see what is waited for.
+    return waitOrRefuse(transaction, request, {
+      limit: 0,
+      current: 0,
+      position,
+      waitsFor: { said: `a host: ${reason}`, hosts: [] },
+    });
+  }
   if (taken.kind === 'refused') {
-    if (otherwise === undefined) return waitOrRefuse(transaction, request, taken);
+    const { kind: _kind, ...slots } = taken;
+    if (otherwise === undefined) return waitOrRefuse(transaction, request, slots);
     const shared = { ...decision, chosen: otherwise };
     return attach(transaction, request, { sandboxId: otherwise, decision: shared, created: false });
   }
@@ -204,7 +206,7 @@ type Taken =
 
 async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<Taken> {
   const { newSandboxId, userId, limits, now, warm, conversationId: waiterId } = request;
-  if (warm !== undefined) {
+  if (warm !== undefined && (await fitsWarm(transaction, warm, request.host))) {
     const claimed = await claimWarm(transaction, { ...request, warm, waiterId, createdBy: 'placement' });
     if (claimed.kind !== 'claimed') return claimed;
     return { kind: 'taken', of: { sandboxId: warm, bootedAt: claimed.bootedAt } };
@@ -219,19 +221,25 @@ async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest):
 
 async function waitOrRefuse(
   transaction: Transaction<Tables>,
-  { conversationId: waiterId, userId, runId, waits = false, now }: PlaceRequest,
-  { limit, current, position }: Extract<TakeOutcome, { readonly kind: 'refused' }>,
+  { conversationId: waiterId, userId, runId, waits = false, host, now }: PlaceRequest,
+  slots: Omit<TakenSlots, 'ofRun'>,
 ): Promise<PlaceOutcome> {
-  if (!waits) return full({ limit, current });
-  await joinLine(transaction, { waiterId, machine: 'conversation', userId }, now);
+  if (!waits) return full(slots);
+  await joinLine(transaction, { waiterId, machine: 'conversation', userId, host }, now);
   const ofRun = runId === undefined ? null : await slotsOfRun(transaction, runId);
-  return { kind: 'waits', slots: { limit, current, position, ofRun } };
+  return { kind: 'waits', slots: { ...slots, ofRun } };
 }
 
-function full(slots: NonNullable<PlacementRefusal['slots']>): PlaceOutcome {
-  const { limit, current } = slots;
-  const reason = `Cannot place the conversation: ${current} sandboxes are up, and the limit is ${limit}`;
-  return { kind: 'refused', refusal: { code: 'concurrency_limit_reached', reason, slots } };
+function full({ limit, current, waitsFor }: Omit<TakenSlots, 'ofRun'>): PlaceOutcome {
+  const of =
+    waitsFor === undefined
+      ? `${current} sandboxes are up, and the limit is ${limit}`
+      : `there is no room on ${waitsFor.said}`;
+  const reason = `Cannot place the conversation: ${of}`;
+  return {
+    kind: 'refused',
+    refusal: { code: 'concurrency_limit_reached', reason, slots: { limit, current } },
+  };
 }
 
 /** Refused there, it never was in it: whoever leaves that sandbox last has to find itself the last. */

@@ -28,7 +28,9 @@ export async function reserveSandbox(
   if (warm !== undefined) return reserveWarm(transaction, { ...request, warm });
   const living = pool === undefined ? null : await isPoolGrown(transaction, pool);
   if (pool !== undefined && living !== null) return { kind: 'refused', limit: pool.size, current: living };
-  const slot = await takeSlot(transaction, { ...request, host: request.limits.hosts });
+  const { hosts } = request.limits;
+  const host = hosts === undefined ? undefined : { ...hosts, ...request.host };
+  const slot = await takeSlot(transaction, { ...request, host });
   // No host is there: none has room.
   if (slot.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
   if (slot.kind === 'refused') return slot;

@@ -6,6 +6,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { userId, type RunId } from '../../core/ids.ts';
 import { LINE_AGE_MAX_MS } from '../../core/limits.ts';
+import type { WaiterHost } from '../../core/placement/host-seats.ts';
 import type { Waiter } from '../../core/placement/line.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
@@ -15,7 +16,7 @@ import { isAttached } from '../engine/tombstone.ts';
 const LINE = prepareQuery((db, { since }: { readonly since: number }) =>
   db
     .selectFrom('slot_line')
-    .select(['waiter_id', 'machine', 'user_id'])
+    .select(['waiter_id', 'machine', 'user_id', 'host'])
     .where('asked_at', '>', since)
     .orderBy('position')
     .compile(),
@@ -28,6 +29,7 @@ export async function slotLine(db: Kysely<Tables>, now: number): Promise<readonl
     waiterId: row.waiter_id,
     machine: row.machine,
     userId: userId(row.user_id),
+    ...(row.host === null ? {} : { host: JSON.parse(row.host) as WaiterHost }),
   }));
 }
 
@@ -36,6 +38,7 @@ interface Joining {
   readonly machine: Waiter['machine'];
   readonly user_id: string;
   readonly asked_at: number;
+  readonly host: string | null;
 }
 
 const JOIN = prepareQuery((db, row: Joining) =>
@@ -51,10 +54,16 @@ const JOIN = prepareQuery((db, row: Joining) =>
 /** At the end; who stands there already keeps its place. */
 export async function joinLine(
   transaction: Transaction<Tables>,
-  { waiterId, machine, userId: user }: Waiter,
+  { waiterId, machine, userId: user, host }: Waiter,
   now: number,
 ): Promise<void> {
-  await JOIN.all(transaction, { waiter_id: waiterId, machine, user_id: user, asked_at: now });
+  await JOIN.all(transaction, {
+    waiter_id: waiterId,
+    machine,
+    user_id: user,
+    asked_at: now,
+    host: host === undefined ? null : JSON.stringify(host),
+  });
 }
 
 const LEAVE = prepareQuery((db, { id }: { readonly id: string }) =>

@@ -4,6 +4,7 @@
  */
 import type { Transaction } from 'kysely';
 import { sandboxId as asSandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
+import { fitsPin, type HostLabels, type HostPin } from '../../core/placement/choose-host.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
 import { takeOverSlot, warmRefusal, type TakeOutcome } from './capacity.ts';
@@ -39,6 +40,26 @@ const CLAIM = prepareQuery((db, { warm, claim }: { readonly warm: string; readon
     .returning(['booted_at', 'host'])
     .compile(),
 );
+
+const HOST_OF_WARM = prepareQuery((db, { warm }: { readonly warm: string }) =>
+  db
+    .selectFrom('warm_sandbox')
+    .innerJoin('host', 'host.name', 'warm_sandbox.host')
+    .select(['host.name', 'host.labels'])
+    .where('sandbox_id', '=', warm)
+    .compile(),
+);
+
+/** Whether it lives where whoever asks wants its sandbox; one that does not is left to others. */
+export async function fitsWarm(
+  transaction: Transaction<Tables>,
+  warm: SandboxId,
+  pin: HostPin | undefined,
+): Promise<boolean> {
+  if (pin === undefined) return true;
+  const host = await HOST_OF_WARM.first(transaction, { warm });
+  return host !== undefined && fitsPin({ ...host, labels: JSON.parse(host.labels) as HostLabels }, pin);
+}
 
 /** The limit of the user is the same as for a new one (D17), and is asked first: a refusal claims nothing. */
 export async function claimWarm(

@@ -100,7 +100,7 @@ async function admit(
     const current = await countWaitingStarts(transaction, now);
     if (current >= admission.waitingMax) return { kind: 'full', limit: admission.waitingMax, current };
     // It stands in the line from its acceptance on: who came first is placed first, however long its machine takes.
-    await joinLine(transaction, { waiterId, machine: 'conversation', userId }, now);
+    await joinLine(transaction, { waiterId, machine: 'conversation', userId, host: task.spec.host }, now);
     return null;
   }
   const outcome = await placeConversation(connection, transaction, admission.place);

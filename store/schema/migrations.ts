@@ -25,6 +25,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0005-several-services': { up: shareServices },
   '0006-proxies': { up: shareLimits },
   '0007-hosts': { up: addHosts },
+  '0008-hosts-of-waiters': { up: addHostsOfWaiters },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -80,6 +81,11 @@ async function addHosts(db: Kysely<unknown>): Promise<void> {
     sql`create index sandbox_by_host on sandbox (host) where host is not null`,
   ];
   for (const index of indexes) await index.execute(db);
+}
+
+/** Null: any host will do. */
+async function addHostsOfWaiters(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('slot_line').addColumn('host', 'text').execute();
 }
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

@@ -155,6 +155,8 @@ export interface SlotLineTable {
   readonly user_id: string;
   /** When it last asked: who has not for long is not there any more. */
   readonly asked_at: BigIntColumn;
+  /** What its host must be, as JSON; null: any will do. */
+  readonly host: string | null;
 }
 
 /** Head of a transcript: its row is what concurrent appends queue on. */

@@ -57,3 +57,21 @@ it('refuses what was changed, and what would reach secrets or files of the servi
   expect((await submit(planOf({ reconcile }))).code).toBe('invalid_request');
   expect((await submit({ ...planOf(), items: [] })).code).toBe('invalid_request');
 });
+
+it('refuses a run, and a start, that names a host where sandboxes live on none', async () => {
+  const service = await openService();
+  const placement = { strategy: null, sandboxId: null, host: 'gpu-1', labels: { gpu: '<b>' } };
+  const run = { method: 'POST', path: '/api/v1/runs', key: service.ben };
+  const refused = await service.call({ ...run, body: { plan: planOf({ placement }) } });
+  expect([refused.status, refused.body.code], refused.text).toEqual([409, 'placement_failed']);
+  expect(refused.body.detail).toContain('on the host "gpu-1" with the labels gpu: <b>: sandboxes of this');
+  const badly = planOf({ placement: { ...placement, host: 'gpu 1@x' } });
+  expect((await service.call({ ...run, body: { plan: badly } })).body.code).toBe('invalid_request');
+  const start = (body: object) =>
+    service.call({ method: 'POST', path: '/api/v1/app-conversations', key: service.ben, body });
+  expect((await start({ host_labels: { gpu: 'a100' } })).body.code).toBe('placement_failed');
+  const both = await start({ host: 'gpu-1', sandbox_id: '0'.repeat(32) });
+  expect([both.status, both.text]).toEqual([422, expect.stringContaining('on its host already')]);
+  for (const body of [{ host: '../x' }, { host_labels: { gpu: '\u001b[31m' } }, { host_labels: { '': 'x' } }])
+    expect((await start(body)).status, JSON.stringify(body)).toBe(422);
+});

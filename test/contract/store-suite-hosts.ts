@@ -1,41 +1,10 @@
 /** The contract of HostLeases and of placement on hosts: one speaks for a host, and a sandbox keeps its host. */
 import { describe, expect, it } from 'vitest';
-import type { HostClaim } from '../../ports/host-leases.ts';
-import type { PlaceOutcome } from '../../ports/placement-store.ts';
 import { directoryId } from '../../store/engine/installation.ts';
-import type { Store } from '../../store/open-store.ts';
+import { claim, HOSTED, hostOf, LEASE_MS, place } from './hosted-store.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
-import {
-  conversationNumber,
-  LIMITS,
-  NOW,
-  placeRequest,
-  sandboxNumber,
-  sandboxRow,
-  USER,
-} from './store-rows.ts';
+import { conversationNumber, LIMITS, NOW, sandboxNumber, sandboxRow, USER } from './store-rows.ts';
 import type { OpenEmptyStore } from './store-harness.ts';
-
-/** Longer than any test. */
-const LEASE_MS = 600_000;
-const HOSTED = { ...LIMITS, hosts: { runtime: 'process', strategy: 'spread' } } as const;
-const NEW = { strategy: 'NO_GROUPING', limits: HOSTED } as const;
-
-function claim(name: string | null, changes: Partial<HostClaim> = {}): HostClaim {
-  return {
-    ...{ name, fallbackName: 'fallback', directory: `directory of ${name}`, runtime: 'process', capacity: 2 },
-    ...{ labels: {}, version: '1.0.0', leaseMs: LEASE_MS },
-    ...changes,
-  };
-}
-
-const place = (store: Store, index: number, changes = {}): Promise<PlaceOutcome> =>
-  store.placement.place(placeRequest(index, { ...NEW, newSandboxId: sandboxNumber(index), ...changes }));
-
-async function hostOf({ hosts }: Store, index: number): Promise<string | undefined> {
-  const id = sandboxNumber(index);
-  return (await hosts.hostsOf([id])).get(id);
-}
 
 export function hostSuite(open: OpenEmptyStore): void {
   describe('HostLeases', () => {
@@ -243,6 +212,7 @@ export function hostSuite(open: OpenEmptyStore): void {
       const resume = { sandboxId: sandboxNumber(1), generation: 2, userId: USER, limits: HOSTED, now: NOW };
       expect(await placement.reserveSlot({ ...resume, waits: false })).toEqual({
         ...{ kind: 'refused', limit: 1, current: 1, position: 1 },
+        waitsFor: { said: 'the host "a" (1 of 1 in use)', hosts: ['a'] },
       });
       await records.project([
         sandboxRow(sandboxNumber(2), { status: 'MISSING', holdsSlot: false, generation: 1 }),

@@ -77,7 +77,25 @@ const CASES: readonly Case[] = [
     what: 'waits for the named one while it is away',
     required: { ...SPREAD, name: 'b' },
     hosts: [host('a'), host('b', { isLive: false })],
-    choice: full(0, 0),
+    choice: {
+      ...full(0, 0),
+      waitsFor: { said: 'the host "b", whose lease is over: start its worker on b', hosts: [] },
+    },
+  },
+  {
+    what: 'waits for the named one while it drains, and says how that ends',
+    required: { ...SPREAD, name: 'b' },
+    hosts: [host('a'), host('b', { draining: true, labels: { gpu: 'a100' } })],
+    choice: {
+      ...full(0, 0),
+      waitsFor: { said: 'the host "b", which drains: parley hosts undrain b', hosts: [] },
+    },
+  },
+  {
+    what: 'is full without any words for who takes any',
+    required: SPREAD,
+    hosts: [host('a', { up: 10 })],
+    choice: full(10, 10),
   },
   {
     what: 'is full with all that fit, and counts no others',
@@ -87,7 +105,10 @@ const CASES: readonly Case[] = [
       host('b', { labels: { gpu: 'a100', zone: '1' }, up: 4, capacity: 4 }),
       host('c'),
     ],
-    choice: full(14, 14),
+    choice: {
+      ...full(14, 14),
+      waitsFor: { said: 'a host with the labels gpu: a100 (14 of 14 in use)', hosts: ['a', 'b'] },
+    },
   },
   {
     what: 'asks for every label',
@@ -106,6 +127,12 @@ const CASES: readonly Case[] = [
     required: { ...SPREAD, labels: { toString: 'x' } },
     hosts: [host('a')],
     choice: { kind: 'none', reason: 'no host has the labels toString: x; there are a' },
+  },
+  {
+    what: 'says which label the named one does not have',
+    required: { ...SPREAD, name: 'a', labels: { gpu: 'a100' } },
+    hosts: [host('a'), host('b', { labels: { gpu: 'a100' } })],
+    choice: { kind: 'none', reason: 'the host "a" does not have the labels gpu: a100; there are a, b' },
   },
   {
     what: 'says that there is no host at all',

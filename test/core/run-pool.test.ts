@@ -251,3 +251,9 @@ describe('a run that is taken up again', () => {
     expect(warmings(resume(life))).toMatchObject([{ size: 2 }]);
   });
 });
+
+it('makes sandboxes ahead on the host that the job names', () => {
+  const host = { name: 'gpu-1' };
+  const { orders } = pooled({ warm: true, size: 2 }, { poolHost: host });
+  expect(orders.filter(({ type }) => type === 'warmPool')).toMatchObject([{ size: 2, host }]);
+});

@@ -173,3 +173,23 @@ describe('a quota that is used up', () => {
     expect(life.its.items.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 0]);
   });
 });
+
+describe('the host that a job names', () => {
+  const POOL = {
+    size: 2,
+    maxPerSandbox: 1,
+    recycleAfter: null,
+    recycleAgeMs: null,
+    onFull: 'wait',
+    warm: true,
+  } as const;
+  const placement = { strategy: null, sandboxId: null, host: 'gpu-1', labels: { gpu: 'a100' } } as const;
+
+  it('is known to a run only for the sandboxes that it makes ahead', () => {
+    expect(specOf(1, { placement }).rules).not.toHaveProperty('poolHost');
+    const { rules } = specOf(1, { placement: { ...placement, pool: POOL } });
+    expect(rules.poolHost).toEqual({ name: 'gpu-1', labels: { gpu: 'a100' } });
+    const anywhere = specOf(1, { placement: { strategy: null, sandboxId: null, pool: POOL } });
+    expect(anywhere.rules).not.toHaveProperty('poolHost');
+  });
+});

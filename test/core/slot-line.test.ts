@@ -2,8 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { userId, type UserId } from '../../core/ids.ts';
+import type { HostCandidate } from '../../core/placement/choose-host.ts';
+import { hostSeats } from '../../core/placement/host-seats.ts';
 import {
   describeWait,
+  pollForHostMs,
   pollForRoomMs,
   positionOf,
   positionsOf,
@@ -25,6 +28,46 @@ const counts = (taken: Readonly<Record<string, number>>, max: Partial<SlotCounts
   ...max,
 });
 const names = (turns: readonly Waiter[]) => turns.map(({ waiterId }) => waiterId);
+
+const machine = (name: string, changes: Partial<HostCandidate> = {}): HostCandidate => ({
+  ...{ name, runtime: 'process', capacity: 1, up: 0, labels: {}, isLive: true, draining: false },
+  ...changes,
+});
+const onHosts = (hosts: readonly HostCandidate[], max: Partial<SlotCounts> = {}): SlotCounts =>
+  counts({}, { takeSeat: hostSeats(hosts, { runtime: 'process', strategy: 'spread' }).take, ...max });
+
+describe('turns in the line to hosts', () => {
+  const pinned = (waiterId: string, name: string): Waiter => ({ ...stand(waiterId), host: { name } });
+
+  it('pass over who waits for a host of its own, however few slots there are', () => {
+    const line = [pinned('a', 'gone'), pinned('b', 'full'), stand('c'), pinned('d', 'one')];
+    const hosts = [machine('full', { up: 1 }), machine('one'), machine('two')];
+    // The third takes the emptiest, which is "one" by its name: nothing is left for the fourth.
+    expect(names(turnsOf(line, onHosts(hosts)))).toEqual(['c']);
+    const roomy = [machine('full', { up: 1 }), machine('one', { capacity: 2 }), machine('two')];
+    expect(names(turnsOf(line, onHosts(roomy, { installationMax: 2 })))).toEqual(['c', 'd']);
+  });
+
+  it('keep the last room of a host for who came first', () => {
+    const line = [pinned('a', 'one'), pinned('b', 'one'), stand('c')];
+    expect(names(turnsOf(line, onHosts([machine('one'), machine('two')])))).toEqual(['a', 'c']);
+  });
+
+  it('go back to a host that drains only for what lives there', () => {
+    const hosts = [machine('one', { draining: true, capacity: 2 })];
+    const home: Waiter = { ...stand('home'), machine: 'sandbox', host: { name: 'one', alsoDraining: true } };
+    expect(names(turnsOf([pinned('a', 'one'), home, stand('c')], onHosts(hosts)))).toEqual(['home']);
+  });
+
+  it('need no host where sandboxes are bound to none', () => {
+    const seats = hostSeats([], undefined);
+    expect(names(turnsOf([stand('a')], counts({}, { takeSeat: seats.take })))).toEqual(['a']);
+  });
+
+  it('look again for a host oftener in front, and never less than every quarter of an hour', () => {
+    expect([1, 60, 10_000].map(pollForHostMs)).toEqual([61_000, 120_000, 900_000]);
+  });
+});
 
 describe('turns in the line', () => {
   it.each([

@@ -206,6 +206,8 @@ const NONE: readonly string[] = [
   'conversations[].extend[].when',
   'placement.strategy',
   'placement.sandbox',
+  'placement.host',
+  'placement.labels',
   'placement.pool.affinity',
   'placement.pool.recycle.after',
   'placement.pool.recycle.max_age',

@@ -3,6 +3,7 @@
  * Owns what the run itself counts of them; who is placed where is decided by core/placement/place-in-pool.ts, in one transaction.
  */
 import type { SandboxId } from '../../ids.ts';
+import type { HostPin } from '../../placement/choose-host.ts';
 import { isRecycled } from '../../placement/recycling.ts';
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
 import { earliest } from '../../time.ts';
@@ -21,7 +22,7 @@ export function warmPool(context: RunContext): void {
   const { pool } = state.rules;
   if (pool === undefined || !pool.warm) return;
   const { runId, userId } = state;
-  state.warming = context.order({ type: 'warmPool', runId, userId, size: pool.size });
+  state.warming = context.order({ type: 'warmPool', runId, userId, size: pool.size, ...hostOfPool(state) });
 }
 
 /**
@@ -37,7 +38,11 @@ export function warmPoolAgain(context: RunContext): void {
   const size = Math.min(pool.size, wanted);
   if (livingOfPool(state) >= size) return;
   const { runId, userId, commandCount: round } = state;
-  state.warming = context.order({ type: 'warmPool', runId, userId, size, round });
+  state.warming = context.order({ type: 'warmPool', runId, userId, size, ...hostOfPool(state), round });
+}
+
+function hostOfPool({ rules: { poolHost: host } }: RunState): { readonly host?: HostPin } {
+  return host === undefined ? {} : { host };
 }
 
 /** As far as the run knows: the store counts again. */

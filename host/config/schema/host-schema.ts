@@ -3,23 +3,24 @@
  * Owns forms and bounds; defaults are in settings.ts.
  */
 import { z } from 'zod';
-import { HOST_STRATEGIES } from '../../../core/placement/choose-host.ts';
+import {
+  HOST_LABEL_PATTERN,
+  HOST_LABEL_VALUE_MAX,
+  HOST_NAME_PATTERN,
+  HOST_STRATEGIES,
+} from '../../../core/placement/choose-host.ts';
 import { count, fitting, oneOf } from './schema-forms.ts';
 
-/** It is part of the names of task queues, behind an `@`. */
-export const HOST_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
-const LABEL = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
-const LABEL_VALUE_MAX = 128;
 const SANDBOXES_MAX = 100_000;
 /** Below, a worker that is merely slow would lose its host; above, sandboxes would be placed on a lost one all day. */
 const LEASE_SECONDS_RANGE = [5, 3_600] as const;
 
 export const host = z
   .strictObject({
-    name: fitting(HOST_NAME, 'Name of this host; without one, that of the machine.'),
+    name: fitting(HOST_NAME_PATTERN, 'Name of this host; without one, that of the machine.'),
     capacity: count(0, SANDBOXES_MAX, 'Sandboxes with the runtime up here; 0 stands for capacity.sandboxes.'),
     labels: z
-      .record(z.string().regex(LABEL), z.string().max(LABEL_VALUE_MAX))
+      .record(z.string().regex(HOST_LABEL_PATTERN), z.string().max(HOST_LABEL_VALUE_MAX))
       .meta({ description: 'What this host has that others have not. "parley hosts list" shows it.' })
       .optional(),
     lease: count(...LEASE_SECONDS_RANGE, 'Seconds without a sign of life after which a host gets nothing more.'),

@@ -1,0 +1,37 @@
+/**
+ * Room on hosts as those who stand in the line for a slot find it, one after the other (D29, D33).
+ * Owns what each of them leaves for the next. Pure: who stands where, and what hosts there are, comes in.
+ */
+import { chooseHost, type HostCandidate, type HostPin, type HostPolicy } from './choose-host.ts';
+
+/** A sandbox that resumes goes back to its host also while that one drains. */
+export interface WaiterHost extends HostPin {
+  readonly alsoDraining?: boolean;
+}
+
+/**
+ * Gives the next one room on a host that will do for it, and says whether it had any: one that waits for a host of its
+ * own holds up nobody who could go elsewhere. Without a policy sandboxes are bound to no host.
+ */
+export type TakeSeat = (waiter: { readonly host?: WaiterHost | undefined }) => boolean;
+
+export interface HostSeats {
+  readonly take: TakeSeat;
+  /** As they are when everybody who took a seat has it. */
+  left(): readonly HostCandidate[];
+}
+
+export function hostSeats(hosts: readonly HostCandidate[], policy: HostPolicy | undefined): HostSeats {
+  const left = new Map(hosts.map((host) => [host.name, host]));
+  return {
+    take({ host }) {
+      if (policy === undefined) return true;
+      const choice = chooseHost({ ...policy, ...host }, [...left.values()]);
+      if (choice.kind !== 'chosen') return false;
+      const chosen = left.get(choice.name);
+      if (chosen !== undefined) left.set(chosen.name, { ...chosen, up: chosen.up + 1 });
+      return true;
+    },
+    left: () => [...left.values()],
+  };
+}
