@@ -9,10 +9,10 @@ import { quoted } from '../core/text/shell-word.ts';
 import { BRIEF, type Activity } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
-import { launchFacts, type LaunchRepository } from './launch-facts.ts';
+import { launchFacts, type LaunchFacts, type LaunchRepository } from './launch-facts.ts';
 import { endLeftovers } from './leftover-processes.ts';
 import { runScript } from './in-sandbox.ts';
-import { lookForScripts, noteScripts } from './own-scripts.ts';
+import { bringsNone, lookForScripts, noteScripts, SETUP_SCRIPT } from './own-scripts.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { World } from './world.ts';
 
@@ -34,9 +34,12 @@ export const prepareRepository = (world: World): Activity<'prepareRepository'> =
     const base = `${target.address.workspaceDir}/${command.conversationId}`;
     const workingDir =
       command.repository === null ? base : `${base}/${command.repository.split('/').at(-1) ?? 'project'}`;
-    const baseCommit = await prepare(world, target, command, workingDir);
-    await world.workspaces.putFacts(command.conversationId, { workingDir, baseCommit });
-    return { type: 'repositoryPrepared', commandId: command.id };
+    const { conversationId, id: commandId } = command;
+    const launch = await launchFacts(world.vault, conversationId);
+    const baseCommit = await prepare(world, target, command, workingDir, launch);
+    await world.workspaces.putFacts(conversationId, { workingDir, baseCommit });
+    const isSetUp = launch.setup === null && bringsNone(world, conversationId, [SETUP_SCRIPT]);
+    return { type: 'repositoryPrepared', commandId, ...(isSetUp ? { isSetUp } : {}) };
   },
   failed: (command, error) => ({
     type: 'stepFailed',
@@ -51,8 +54,8 @@ async function prepare(
   target: AgentTarget,
   command: Prepare,
   workingDir: string,
+  { gitAuthor, repository: facts }: LaunchFacts,
 ): Promise<string> {
-  const { gitAuthor, repository: facts } = await launchFacts(world.vault, command.conversationId);
   const author = gitAuthor ?? world.deployment.gitAuthor;
   const script =
     command.repository === null

@@ -82,8 +82,10 @@ export function runSetupScript(world: World): Activity<'runSetupScript'> {
     ...rest,
     type: 'runSetupScript',
     run: async (command) => {
-      await carryOut(command);
-      await runJobSetup(world, command);
+      if (command.isSetUp !== true) {
+        await carryOut(command);
+        await runJobSetup(world, command);
+      }
       return { type: 'setupScriptRan', commandId: command.id };
     },
   };

@@ -12,8 +12,8 @@ import { createKeyMinter } from '../store/spend/key-minter.ts';
 import type { Store } from '../store/open-store.ts';
 import { sealKey } from '../store/access/seal-key.ts';
 
-/** What a script that prepares a workspace prints last. */
-const COMMIT = 'c'.repeat(40);
+/** What the script that prepares a workspace prints of a repository without scripts of its own. */
+const PREPARED = `own scripts:\n${'c'.repeat(40)}`;
 
 export interface InstantParts {
   readonly store: Store;
@@ -142,7 +142,7 @@ function instantAgent(clock: Clock): AgentServer {
     skills: () => Promise.resolve([]),
     hooks: () => Promise.resolve({}),
     deleteConversation: done,
-    execute: () => Promise.resolve({ exitCode: 0, stdout: COMMIT, stderr: '' }),
+    execute: () => Promise.resolve({ exitCode: 0, stdout: PREPARED, stderr: '' }),
     readFile: () => Promise.resolve(null),
     writeFile: done,
     readCallback: () => null,

@@ -40,7 +40,7 @@ export interface Beginning {
 /** Of the long ones: a worker looks up in whose queue each belongs. */
 function touchedBy(commands: readonly ActivityCommand[]): Pick<Batch, 'touched'> {
   const touched = commands.flatMap((command) => {
-    const id = isBrief(command.type) ? null : sandboxTouchedBy(command);
+    const id = isBrief(command) ? null : sandboxTouchedBy(command);
     return id === null ? [] : [[command.id, id] as const];
   });
   return touched.length === 0 ? {} : { touched: Object.fromEntries(touched) };
@@ -94,7 +94,7 @@ export class BatchCommitter {
         clock: { at: Date.now(), last: this.clock },
         rows,
         envelopes,
-        commands: commands.filter(({ type }) => isBrief(type)),
+        commands: commands.filter(isBrief),
         ...touchedBy(commands),
         ...this.keptInStore(),
       });

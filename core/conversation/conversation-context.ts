@@ -23,6 +23,11 @@ const START_STEPS = {
   startingConversation: { status: 'STARTING_CONVERSATION', next: 'active' },
 } as const satisfies Partial<Record<ConversationPhase, { status: StartTaskStatus; next: ConversationPhase }>>;
 
+/** What the step before has found out about the next one. */
+export interface StepFacts {
+  readonly isSetUp?: true;
+}
+
 export type StartStep = keyof typeof START_STEPS;
 
 export function isStartStep(phase: ConversationPhase): phase is StartStep {
@@ -53,18 +58,23 @@ export function newRequestId({ state }: ConversationContext): string {
   return `conversation/${state.spec.conversationId}?${state.commandCount}`;
 }
 
-export function beginStep(context: ConversationContext, step: StartStep): void {
+export function beginStep(context: ConversationContext, step: StartStep, known: StepFacts = {}): void {
   const { state } = context;
   state.phase = step;
   state.startTask = START_STEPS[step].status;
-  orderAgent(context, (agent) => stepOrder(state, step, agent));
+  orderAgent(context, (agent) => stepOrder(state, step, agent, known));
 }
 
 export function stepAfter(step: StartStep): ConversationPhase {
   return START_STEPS[step].next;
 }
 
-function stepOrder(state: ConversationState, step: StartStep, agent: AgentAddress): ConversationOrder {
+function stepOrder(
+  state: ConversationState,
+  step: StartStep,
+  agent: AgentAddress,
+  { isSetUp }: StepFacts,
+): ConversationOrder {
   const { conversationId, sandboxId, generation } = agent;
   const { repository, codeHost, branch } = state.spec;
   switch (step) {
@@ -79,7 +89,10 @@ function stepOrder(state: ConversationState, step: StartStep, agent: AgentAddres
         branch,
       };
     case 'runningSetupScript':
-      return { conversationId, sandboxId, generation, type: 'runSetupScript' };
+      return {
+        ...{ conversationId, sandboxId, generation, type: 'runSetupScript' },
+        ...(isSetUp === true ? { isSetUp } : {}),
+      };
     case 'settingUpGitHooks':
       return { conversationId, sandboxId, generation, type: 'setUpGitHooks' };
     case 'settingUpSkills':

@@ -61,7 +61,8 @@ export type ConversationEvent =
     }
   /** There may be room for it now: it asks again. */
   | { readonly type: 'roomOffered' }
-  | { readonly type: 'repositoryPrepared'; readonly commandId: string }
+  /** `isSetUp`: neither the repository nor the job has a set-up script; absent where nobody knows. */
+  | { readonly type: 'repositoryPrepared'; readonly commandId: string; readonly isSetUp?: true }
   | { readonly type: 'setupScriptRan'; readonly commandId: string }
   | { readonly type: 'gitHooksSetUp'; readonly commandId: string }
   | { readonly type: 'skillsSetUp'; readonly commandId: string }
@@ -155,7 +156,7 @@ export type ConversationOrder =
       readonly codeHost: string | null;
       readonly branch: string | null;
     })
-  | (AgentOrder & { readonly type: 'runSetupScript' })
+  | (AgentOrder & { readonly type: 'runSetupScript'; readonly isSetUp?: true })
   | (AgentOrder & { readonly type: 'setUpGitHooks' })
   | (AgentOrder & { readonly type: 'setUpSkills' })
   /** Opens the agent's conversation, or arms the one that exists with this generation's keys (D15, D19). */

@@ -4,7 +4,6 @@
  */
 import type { ConversationRow } from '../machine/projection.ts';
 import type { ConversationSnapshot } from '../machine/snapshot.ts';
-import type { StartTaskStatus } from '../status.ts';
 import { tellSandbox, type ConversationContext } from './conversation-context.ts';
 import { conversationSnapshot, type ConversationState } from './state.ts';
 
@@ -23,14 +22,21 @@ export function settleConversation(before: ConversationState, context: Conversat
 
 /** A watcher waits for READY or ERROR; the steps in between are for the record, and would fill its inbox. */
 function isSame(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
+  const isStarting = !hasBegun(after);
+  if (hasBegun(before) === isStarting) return false;
   return (Object.keys(after) as (keyof ConversationSnapshot)[]).every((field) => {
-    if (field === 'sequence') return true;
-    if (field === 'startTask') return isFinal(before.startTask) === isFinal(after.startTask);
+    if (field === 'sequence' || (isStarting && (field === 'startTask' || field === 'executionStatus')))
+      return true;
+    // Nothing can be asked of a sandbox before its first word.
+    if (field === 'sandboxId' && after.sandboxStatus === null) return true;
     return before[field] === after[field];
   });
 }
 
-const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || status === 'ERROR';
+/** An agent with its first message before it is still being started. */
+function hasBegun({ startTask, executionStatus, settled }: ConversationSnapshot): boolean {
+  return startTask === 'ERROR' || (startTask === 'READY' && (executionStatus !== 'IDLE' || settled));
+}
 
 function noticeSandbox(context: ConversationContext): void {
   const { state } = context;

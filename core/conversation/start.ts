@@ -29,6 +29,7 @@ import {
   stepAfter,
   tellSandbox,
   type ConversationContext,
+  type StepFacts,
 } from './conversation-context.ts';
 
 export type EventOf<Type extends ConversationEvent['type']> = Extract<
@@ -171,13 +172,13 @@ export function resumeAnsweredWhileStarting(
 }
 
 /** One step of the start is over; the next begins. */
-export function stepOver(context: ConversationContext, event: Answer): void {
+export function stepOver(context: ConversationContext, event: Answer & StepFacts): void {
   const { state } = context;
   if (!isAwaited(context, event) || !isStartStep(state.phase)) return;
   state.awaiting = null;
   state.awaitingGeneration = null;
   const next = stepAfter(state.phase);
-  if (isStartStep(next)) beginStep(context, next);
+  if (isStartStep(next)) beginStep(context, next, event);
 }
 
 /** The agent's conversation is open: READY. What was queued goes out now. */

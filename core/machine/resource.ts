@@ -2,7 +2,7 @@
  * What carrying out a command takes: which pool it waits in, and whether it is over in milliseconds.
  * Owns the table that every driver reads; must not know how a command is carried out.
  */
-import type { ActivityCommandType } from './command.ts';
+import type { ActivityCommand, ActivityCommandType } from './command.ts';
 
 /** Which pool a command waits in: a flood of one kind must not starve the others. Watches wait by nature. */
 export type ResourceClass = 'sandbox' | 'agent' | 'bookkeeping' | 'watch';
@@ -51,6 +51,7 @@ const BRIEF: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandType>([
   'offerRoom',
   'placeConversation',
   'record',
+  'removeConversation',
   'startConversation',
   'cleanUpSandbox',
   'warmPool',
@@ -71,8 +72,8 @@ export function isWatch(type: ActivityCommandType): type is WatchCommandType {
   return RESOURCES[type] === 'watch';
 }
 
-export function isBrief(type: ActivityCommandType): boolean {
-  return BRIEF.has(type);
+export function isBrief(command: ActivityCommand): boolean {
+  return BRIEF.has(command.type) || (command.type === 'runSetupScript' && command.isSetUp === true);
 }
 
 /** Every command that an activity carries out. */

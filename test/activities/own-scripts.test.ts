@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { putLaunchFacts } from '../../activities/launch-facts.ts';
+import type { MachineEvent } from '../../core/machine/command.ts';
 import { describeWith } from '../helpers/requires.ts';
 import {
   AGENT_ORDER,
@@ -21,15 +23,20 @@ interface Start {
   readonly dir: string;
   /** Which steps ran something in the sandbox, after the preparation. */
   readonly asked: readonly string[];
+  readonly prepared: MachineEvent | null;
 }
 
-/** All steps of a start; `files` are committed in the repository, null: there is none. */
-async function start(files: Readonly<Record<string, string>> | null): Promise<Start> {
+/** All steps of a start; `files` are committed in the repository, null: there is none. `setup` is the job's command. */
+async function start(files: Readonly<Record<string, string>> | null, setup?: string): Promise<Start> {
   const around = await activityWorld();
+  const given = setup === undefined ? null : { command: setup, timeoutMs: 60_000 };
+  const facts = { extraHeaders: {}, gitAuthor: null, setup: given };
+  await putLaunchFacts(around.world.vault, CONVERSATION, facts);
   await inSandbox(around);
   const repository = files === null ? null : 'acme/tool';
   if (files !== null) commit(path.join(around.folder, 'remotes', 'acme/tool'), files);
-  expect(await answerOf(around, { ...PREPARE, repository })).toMatchObject({ type: 'repositoryPrepared' });
+  const prepared = await answerOf(around, { ...PREPARE, repository });
+  expect(prepared).toMatchObject({ type: 'repositoryPrepared' });
   const asked: string[] = [];
   const execute = around.agent.execute.bind(around.agent);
   for (const type of STEPS) {
@@ -40,7 +47,7 @@ async function start(files: Readonly<Record<string, string>> | null): Promise<St
     expect(await answerOf(around, { ...AGENT_ORDER, type })).not.toMatchObject({ type: 'stepFailed' });
   }
   const dir = path.join(around.workspaceDir, CONVERSATION, files === null ? '' : 'tool');
-  return { around, dir, asked };
+  return { around, dir, asked, prepared };
 }
 
 function commit(dir: string, files: Readonly<Record<string, string>>): void {
@@ -59,14 +66,31 @@ describeWith('git', 'a start', () => {
     ['without a repository', null],
     ['of a repository that brings nothing', {}],
   ])('%s runs nothing after the preparation', async (_name, files) => {
-    expect((await start(files)).asked).toEqual([]);
+    const { asked, prepared } = await start(files);
+    expect(asked).toEqual([]);
+    expect(prepared).toMatchObject({ isSetUp: true });
   });
 
   it('runs the set-up script, and looks anew at what it left', async () => {
     const files = { '.openhands/setup.sh': `echo 'exit 1' > .openhands/pre-commit.sh` };
-    const { dir, asked } = await start(files);
+    const { dir, asked, prepared } = await start(files);
     expect(asked).toEqual([...STEPS]);
+    expect(prepared).not.toHaveProperty('isSetUp');
     expect(existsSync(path.join(dir, '.git/hooks/pre-commit'))).toBe(true);
+  });
+
+  it('runs the command of the job where the repository brings nothing', async () => {
+    const { dir, asked, prepared } = await start({}, 'touch made');
+    expect(asked).toContain('runSetupScript');
+    expect(prepared).not.toHaveProperty('isSetUp');
+    expect(existsSync(path.join(dir, 'made'))).toBe(true);
+  });
+
+  it('runs nothing in a step that has nothing to do', async () => {
+    const { around, asked } = await start({});
+    const step = { ...AGENT_ORDER, type: 'runSetupScript', isSetUp: true } as const;
+    expect(await answerOf(around, step)).toMatchObject({ type: 'setupScriptRan' });
+    expect(asked).toEqual([]);
   });
 
   it('installs the hook alone where there is no set-up script', async () => {

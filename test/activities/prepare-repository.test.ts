@@ -26,7 +26,7 @@ const order = (change: Partial<Prepare> = {}): Prepare => ({
   ...change,
 });
 
-const PREPARED = { type: 'repositoryPrepared', commandId: AGENT_ORDER.id };
+const PREPARED = { type: 'repositoryPrepared', commandId: AGENT_ORDER.id, isSetUp: true };
 
 function git(cwd: string, ...args: readonly string[]): string {
   return execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], {

@@ -8,6 +8,7 @@ import {
 } from '../../core/limits.ts';
 import { conversationSnapshot } from '../../core/conversation/state.ts';
 import { sandboxId } from '../../core/ids.ts';
+import { isBrief } from '../../core/machine/resource.ts';
 import * as at from './conversation-life.ts';
 import { SPEC } from './sandbox-life.ts';
 
@@ -37,6 +38,18 @@ describe('the start (D16, D18)', () => {
       'STARTING_CONVERSATION',
       'READY',
     ]);
+  });
+
+  it('is done with the set-up script at once where the preparation found that there is none', () => {
+    const setUp = (given: object) =>
+      at
+        .preparing()
+        .answer('repositoryPrepared', given)
+        .orders.flatMap((order) =>
+          order.type === 'runSetupScript' ? [[order.isSetUp, isBrief(order)]] : [],
+        );
+    expect(setUp({ isSetUp: true })).toEqual([[true, true]]);
+    expect(setUp({})).toEqual([[undefined, false]]);
   });
 
   it('places again after a refusal, elsewhere, a bounded number of times', () => {
