@@ -7,6 +7,7 @@ import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { World } from '../activities/world.ts';
+import { tell } from './all/figure.ts';
 import { dialectOf } from '../api/application/dialect.ts';
 import { APPLICATION_ROUTES } from '../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../api/application/server.ts';
@@ -181,6 +182,12 @@ async function compare(
       `${part.padEnd(14)} ${name.padEnd(7)} p50 ${p50} ms  p99 ${p99} ms  processor ${each.toFixed(3)} ms`,
     );
   }
+  for (const share of [0.5, 0.99])
+    tell({
+      what: `${values.store}, ${part}, p${share * 100} to the bare route`,
+      value: quantile(took.parley, share) / quantile(took.bare, share),
+      ...{ unit: 'times', aim: ['≤', 1.5] },
+    });
   const ratio = (share: number): string =>
     (quantile(took.parley, share) / quantile(took.bare, share)).toFixed(2);
   console.log(

@@ -4,6 +4,7 @@
  */
 import { loadavg, tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
+import { tell, type Aim } from './all/figure.ts';
 import { bareCommitsPerSecond } from './bare-commits.ts';
 import { runConversations } from './engine/conversation-load.ts';
 import { fenceCost, type FenceCost } from './engine/fence-cost.ts';
@@ -57,8 +58,39 @@ function middle(readings: readonly Reading[]): Reading {
   };
 }
 
+interface Aims {
+  readonly perSecond?: Aim;
+  readonly cpuMs?: Aim;
+  readonly commits?: Aim;
+}
+
+function tellAll(
+  name: string,
+  of: { readonly count: number; readonly reading: Reading; readonly aims: Aims },
+): void {
+  const { count, reading, aims } = of;
+  const one = (
+    what: string,
+    figure: { readonly value: number; readonly unit: string; readonly aim: Aim | undefined },
+  ) => {
+    const { aim, ...rest } = figure;
+    tell({ what: `${name}: ${what}`, ...rest, ...(aim && { aim }) });
+  };
+  one('conversations a second', { value: count / reading.seconds, unit: '', aim: aims.perSecond });
+  one('processor for each', { value: reading.cpuMs / count, unit: 'ms', aim: aims.cpuMs });
+  one('commits for each', { value: reading.commits / count, unit: '', aim: aims.commits });
+}
+
+const GROUPED: Aims = { perSecond: ['≥', 1_500], cpuMs: ['≤', 0.7], commits: ['≤', 0.2] };
+/** What one run of items is held to: each costs a little more where there are many. */
+const runAims = (items: number): Aims => ({ cpuMs: ['≤', items <= 1_000 ? 4 : 5] });
+
 /** Repeats one measurement and prints each; returns the median of conversations per second. */
-async function repeated(name: string, count: number, once: () => Promise<Reading>): Promise<number> {
+async function repeated(
+  name: string,
+  { count, aims = {} }: { readonly count: number; readonly aims?: Aims },
+  once: () => Promise<Reading>,
+): Promise<number> {
   const readings: Reading[] = [];
   for (let i = 0; i < repeats; i += 1) {
     const reading = await once();
@@ -67,12 +99,14 @@ async function repeated(name: string, count: number, once: () => Promise<Reading
   }
   const reading = middle(readings);
   if (repeats > 1) print(`= ${name}, median`, { count, reading });
+  tellAll(name, { count, reading, aims });
   return count / reading.seconds;
 }
 
 const asked = (part: Part): boolean => parts.includes(part);
 const few = Math.ceil(conversations / 5);
 const bare = median([1, 2, 3].map(() => bareCommitsPerSecond(dir)));
+tell({ what: 'bare commits of one row a second, synced', value: bare, unit: '' });
 console.log(`bare one-row commits, full sync: ${bare.toFixed(0)}/s (median of 3)`);
 // The first conversations run through code that the just-in-time compiler has not seen yet.
 await runConversations({ conversations: 500, atOnce: 100, grouped: true, dir });
@@ -80,22 +114,28 @@ await runConversations({ conversations: 500, atOnce: 100, grouped: true, dir });
 const rates: Partial<Record<Part, number>> = {};
 if (asked('grouped')) {
   const load = { conversations, atOnce: 100, grouped: true, dir };
-  rates.grouped = await repeated('group commit, 100 at once', conversations, () => runConversations(load));
+  rates.grouped = await repeated('group commit, 100 at once', { count: conversations, aims: GROUPED }, () =>
+    runConversations(load),
+  );
 }
 if (asked('single')) {
   const load = { conversations: few, atOnce: 100, grouped: false, dir };
-  rates.single = await repeated('one commit per event, 100', few, () => runConversations(load));
+  rates.single = await repeated('one commit per event, 100', { count: few }, () => runConversations(load));
 }
 if (asked('alone')) {
   const load = { conversations: few, atOnce: 1, grouped: true, dir };
-  rates.alone = await repeated('group commit, 1 at once', few, () => runConversations(load));
+  rates.alone = await repeated('group commit, 1 at once', { count: few }, () => runConversations(load));
 }
 if (asked('run')) {
-  rates.run = await repeated('one run, 100 at once', conversations, async () => {
-    const readings: Reading[] = [];
-    await runRuns({ items: conversations, concurrency: 100, runs: 1, dir }, (one) => readings.push(one));
-    return middle(readings);
-  });
+  rates.run = await repeated(
+    `one run of ${conversations} items`,
+    { count: conversations, aims: runAims(conversations) },
+    async () => {
+      const readings: Reading[] = [];
+      await runRuns({ items: conversations, concurrency: 100, runs: 1, dir }, (one) => readings.push(one));
+      return middle(readings);
+    },
+  );
 }
 if (asked('memory')) {
   await runRuns({ items: conversations, concurrency: 100, runs: 10, dir }, (reading) =>
@@ -117,5 +157,11 @@ if (rates.grouped !== undefined) {
   console.log(`conversations per bare full-sync commit: ${(rates.grouped / bare).toFixed(3)}`);
 }
 if (rates.grouped !== undefined && rates.single !== undefined) {
+  tell({
+    what: 'group commit to one commit per event',
+    value: rates.grouped / rates.single,
+    unit: 'times',
+    aim: ['≥', 4],
+  });
   console.log(`group commit / one commit per event: ${(rates.grouped / rates.single).toFixed(1)} times`);
 }

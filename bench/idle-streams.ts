@@ -10,6 +10,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { tell } from './all/figure.ts';
 import { startPostgres, type PostgresServerProcess } from '../scripts/postgres-server.ts';
 
 const { values } = parseArgs({
@@ -135,6 +136,9 @@ async function main(): Promise<void> {
     const idle = await commitsPerSecond(server);
     const taken = await latencies(call, id, heard);
     const at = (share: number): string => (taken[Math.floor((taken.length - 1) * share)] ?? 0).toFixed(0);
+    tell({ what: 'commits a second without streams', value: without, unit: '' });
+    tell({ what: `commits a second with ${STREAMS} idle streams`, value: idle, unit: '' });
+    tell({ what: 'message to stream, p50', value: Number(at(0.5)), unit: 'ms' });
     process.stdout.write(
       [
         `${STREAMS} idle streams over ${SECONDS} s, load ${(loadavg()[0] ?? 0).toFixed(1)}`,

@@ -4,12 +4,14 @@
  */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { tell, type Aim } from './all/figure.ts';
 import { startBareRelay } from './proxy/bare-relay.ts';
 import { firstLine, startContenders, startOn, type Contender } from './proxy/contenders.ts';
+import { cpuSeconds, residentMib } from './proxy/process-cost.ts';
 import { pacedLoad, soakLoad } from './proxy/paced-load.ts';
 import { startRawUpstream } from './proxy/raw-upstream.ts';
 import { HAS_WRK, wrkLoad } from './proxy/wrk-load.ts';
@@ -41,6 +43,14 @@ const MESSAGE = '{"model":"bench","max_tokens":64,"messages":[{"role":"user","co
 const SOAK_STREAMS = 200;
 const RATE = 1_000;
 
+/** What the proxy is held to beside each of the others, in times of their calls. */
+const AIMS: Readonly<Record<string, Aim>> = {
+  'bare relay': ['≥', 0.65],
+  'parse relay': ['≥', 1.8],
+  litellm: ['≥', 100],
+  portkey: ['≥', 12],
+};
+
 /** The parts that wrk sends, with their connections and who takes part. */
 const PARTS: Readonly<Record<string, { body: string; connections: number; names: readonly string[] }>> = {
   small: {
@@ -71,10 +81,10 @@ async function benchPart(name: string, contenders: readonly Contender[], folder:
   for (const one of taking) await wrkLoad(one, { ...options, seconds: 1 });
   for (let pair = 0; pair < Number(values.pairs); pair += 1) {
     for (const one of taking) {
-      const before = cpuSeconds(one);
+      const before = cpuSeconds(one.child?.pid);
       const figures = await wrkLoad(one, { ...options, seconds });
       readings.get(one.name)?.push(figures);
-      const usedMs = (cpuSeconds(one) - before) * 1_000;
+      const usedMs = (cpuSeconds(one.child?.pid) - before) * 1_000;
       cpuMs.get(one.name)?.push(usedMs / (figures.perSecond * seconds));
     }
   }
@@ -93,6 +103,17 @@ async function benchPart(name: string, contenders: readonly Contender[], folder:
     ];
     console.log(`  ${cells.join('  ')}`);
   }
+  for (const one of readings.keys()) {
+    const aim = AIMS[one];
+    tell({ what: `${name}: calls a second, ${one}`, value: rate(one), unit: '' });
+    if (aim !== undefined)
+      tell({ what: `${name}: parley to ${one}`, value: rate('parley') / rate(one), unit: 'times', aim });
+  }
+  tell({
+    what: `${name}: processor of a call, parley to bare relay`,
+    value: cpu('parley') / cpu('bare relay'),
+    unit: 'times',
+  });
   for (const one of ['litellm', 'portkey', 'parse relay'].filter((other) => readings.has(other))) {
     console.log(`  parley is ${(rate('parley') / rate(one)).toFixed(1)} times ${one}`);
   }
@@ -115,10 +136,10 @@ async function benchMessages(contenders: readonly Contender[], folder: string): 
     for (let pair = 0; pair < Number(values.pairs); pair += 1) {
       for (const call of calls) {
         const { route, body } = call;
-        const before = cpuSeconds(parley);
+        const before = cpuSeconds(parley.child?.pid);
         const figures = await wrkLoad(parley, { folder, route, body, connections, seconds });
         call.rates.push(figures.perSecond);
-        call.cpuUs.push(((cpuSeconds(parley) - before) * 1e6) / (figures.perSecond * seconds));
+        call.cpuUs.push(((cpuSeconds(parley.child?.pid) - before) * 1e6) / (figures.perSecond * seconds));
         call.errors += figures.errors;
       }
     }
@@ -127,6 +148,11 @@ async function benchMessages(contenders: readonly Contender[], folder: string): 
         `  ${name.padEnd(7)} ${route.padEnd(21)} ${median(rates).toFixed(0).padStart(7)}/s  ${median(cpuUs).toFixed(0).padStart(6)} µs CPU each  errors ${errors}`,
       );
     const [chat, messages] = calls.map(({ cpuUs }) => median(cpuUs));
+    tell({
+      what: `messages: ${name}, processor of a call to one of chat`,
+      value: (messages ?? NaN) / (chat ?? NaN),
+      ...{ unit: 'times', aim: ['≤', 1.1] },
+    });
     console.log(
       `  ${name.padEnd(7)} a call of messages costs ${((messages ?? NaN) / (chat ?? NaN)).toFixed(2)} of one of chat`,
     );
@@ -156,10 +182,21 @@ async function benchPaced(contenders: readonly Contender[]): Promise<void> {
   const middle = (name: string, of: 'p50Ms' | 'p99Ms'): number =>
     median((readings.get(name) ?? []).map((figure) => figure[of]));
   console.log(`\npaced: ${RATE} requests/s, load ${load()}`);
+  const added = (name: string, of: 'p50Ms' | 'p99Ms'): number => middle(name, of) - middle('direct', of);
+  for (const of of ['p50Ms', 'p99Ms'] as const) {
+    const relay = added('bare relay', of);
+    tell({ what: `paced: added ${of.slice(0, 3)}, bare relay`, value: relay, unit: 'ms' });
+    const aim = of === 'p50Ms' ? 0.4 : Math.round((relay + 0.5) * 100) / 100;
+    tell({
+      what: `paced: added ${of.slice(0, 3)}, parley`,
+      value: added('parley', of),
+      unit: 'ms',
+      aim: ['≤', aim],
+    });
+  }
   for (const [name] of readings) {
-    const added = `added p50 ${(middle(name, 'p50Ms') - middle('direct', 'p50Ms')).toFixed(2)} ms, p99 ${(middle(name, 'p99Ms') - middle('direct', 'p99Ms')).toFixed(2)} ms`;
     console.log(
-      `  ${name.padEnd(12)} p50 ${middle(name, 'p50Ms').toFixed(2)} ms  p99 ${middle(name, 'p99Ms').toFixed(2)} ms  ${added}`,
+      `  ${name.padEnd(12)} p50 ${middle(name, 'p50Ms').toFixed(2)} ms  p99 ${middle(name, 'p99Ms').toFixed(2)} ms  added p50 ${added(name, 'p50Ms').toFixed(2)} ms, p99 ${added(name, 'p99Ms').toFixed(2)} ms`,
     );
   }
 }
@@ -186,19 +223,6 @@ async function benchSoak(contenders: readonly Contender[]): Promise<void> {
   );
 }
 
-function residentMib(pid: number | undefined): number {
-  const status = readFileSync(`/proc/${pid ?? 0}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
-}
-
-/** Time of the processor that all threads of the process have used so far. */
-function cpuSeconds({ child }: Contender): number {
-  if (child?.pid === undefined) return Number.NaN;
-  const tasks = `/proc/${child.pid}/task`;
-  const figures = readdirSync(tasks).map((task) => readFileSync(path.join(tasks, task, 'schedstat'), 'utf8'));
-  return figures.reduce((sum, figure) => sum + Number(figure.split(' ')[0]), 0) / 1e9;
-}
-
 /** "60s" or "10m". */
 function secondsOf(text: string): number {
   const [, count = '', unit] = /^(\d+)([sm])$/.exec(text) ?? [];
@@ -217,6 +241,8 @@ async function bench(): Promise<void> {
   const without = new Set(values.without.split(','));
   const names = isSoak ? ['parley'] : ['nginx', 'bare relay', 'parse relay', 'parley', 'litellm', 'portkey'];
   if (!HAS_WRK && !isSoak)
+    tell({ what: 'small, stream, large, messages', skipped: 'the program wrk is not installed' });
+  if (!HAS_WRK && !isSoak)
     console.log('skipped: small, stream, large, messages: the program wrk is not installed');
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
   const self = process.argv[1] ?? '';
@@ -229,7 +255,10 @@ async function bench(): Promise<void> {
     ...{ self, folder, upstream },
     names: new Set(names.filter((name) => !without.has(name))),
   });
-  for (const one of absent) console.log(`skipped: ${one.name}: ${one.reason}`);
+  for (const one of absent) {
+    tell({ what: one.name, skipped: one.reason });
+    console.log(`skipped: ${one.name}: ${one.reason}`);
+  }
   for (const name of HAS_WRK ? ['small', 'stream', 'large'].filter((part) => parts.includes(part)) : [])
     await benchPart(name, present, folder);
   if (HAS_WRK && parts.includes('messages')) await benchMessages(present, folder);

@@ -12,6 +12,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { tell } from './all/figure.ts';
 import { sandboxId } from '../core/ids.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
@@ -143,6 +144,12 @@ async function main(): Promise<void> {
 function report(figures: Readonly<Record<string, readonly number[]>>): void {
   console.log(`process, ${values.isolation}, ${COUNT} each, load ${loadavg()[0]?.toFixed(1)}; milliseconds`);
   for (const [part, all] of Object.entries(figures)) {
+    tell({
+      what: `${part}, p50`,
+      value: quantile(all, 0.5),
+      unit: 'ms',
+      ...(part === 'above' && { aim: ['≤', 100] }),
+    });
     const at = (share: number): string => quantile(all, share).toFixed(1).padStart(8);
     console.log(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  least ${at(0)}`);
   }

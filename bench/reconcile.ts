@@ -7,6 +7,7 @@ import { createReadStream, mkdtempSync, realpathSync, rmSync, statSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { tell } from './all/figure.ts';
 import { measureAccuracy } from './reconcile/accuracy.ts';
 import { BILL_CASES } from './reconcile/bill-cases.ts';
 import { EXPORT, makeBigRun, RUN } from './reconcile/big-run.ts';
@@ -27,10 +28,14 @@ function countOf(text: string | undefined, usual: number): number {
 }
 
 function sayCases(): void {
+  const worst = { precision: 1, recall: 1, offBy: 0 };
   say('rows  certain  wrong  precision  recall    by time  probable, right  sums off by (nano-USD)  case');
   for (const { name, shape } of BILL_CASES) {
     const one = measureAccuracy(makeBill(shape));
     const right = one.certain - one.wrong;
+    worst.precision = Math.min(worst.precision, right / one.certain);
+    worst.recall = Math.min(worst.recall, right / one.ours);
+    worst.offBy = Math.max(worst.offBy, Number(one.offBy));
     const cells = [
       String(one.rows).padEnd(5),
       String(one.certain).padEnd(8),
@@ -44,6 +49,9 @@ function sayCases(): void {
     ];
     say(cells.join(' '));
   }
+  tell({ what: `precision, worst of ${BILL_CASES.length} cases`, value: worst.precision, unit: '' });
+  tell({ what: 'recall, worst of them', value: worst.recall, unit: '' });
+  tell({ what: 'sums off by, worst of them', value: worst.offBy, unit: 'nano-USD' });
 }
 
 /** The rows and no more: read, parsed and counted. */
@@ -65,6 +73,9 @@ async function sayCommand(dir: string): Promise<void> {
   const env = { PATH: process.env['PATH'], HOME: os.homedir(), TMPDIR: os.tmpdir() };
   const args = [PARLEY, 'reconcile', RUN, '--rows', EXPORT, '--config', 'parley.yaml', '--json'];
   const { seconds, cpuSeconds, residentMb, stdout } = await measureCommand(args, { cwd: dir, env });
+  tell({ what: `the command over ${ROWS} rows`, value: seconds, unit: 's', aim: ['≤', 10] });
+  tell({ what: 'its processor', value: cpuSeconds, unit: 's' });
+  tell({ what: 'its largest resident memory', value: residentMb, unit: 'MB', aim: ['≤', 500] });
   const record = statSync(path.join(dir, 'out', RUN, 'reconciliation.json')).size;
   say(
     `parley reconcile: ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor, ` +

@@ -10,6 +10,7 @@ import { request } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { tell } from './all/figure.ts';
 import { sandboxId } from '../core/ids.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
@@ -165,6 +166,8 @@ function report({ capabilities }: SandboxRuntime): void {
     `${capabilities.kind}, ${capabilities.isolation}, ${count} each, load ${load}; milliseconds\n`,
   );
   for (const [part, all] of figures) {
+    const aim = part === 'freeze' || part === 'thaw' ? ({ aim: ['≤', 50] } as const) : {};
+    tell({ what: `${capabilities.kind}, ${part}, p50`, value: quantile(all, 0.5), unit: 'ms', ...aim });
     const at = (share: number): string => quantile(all, share).toFixed(1).padStart(8);
     process.stdout.write(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  p99 ${at(0.99)}\n`);
   }
@@ -176,6 +179,12 @@ function ratioLine(part: Part): string {
   const median = (one: Part): number => quantile(figures.get(one) ?? [], 0.5);
   const boot = median('bare agent boot');
   const empty = median(figures.has('bare container') ? 'bare container' : 'bare namespace');
+  tell({
+    what: `${part} to the agent's bare boot`,
+    value: median(part) / boot,
+    unit: 'times',
+    aim: ['≤', 1.3],
+  });
   const times = (bare: number): string => (median(part) / bare).toFixed(2);
   return `${part.padEnd(16)} ${times(boot)} times the bare boot, ${times(boot + empty)} times both bare\n`;
 }

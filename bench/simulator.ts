@@ -2,6 +2,7 @@
  * How many events per second the simulator plays, with checkers off and on, beside a bare seeded event heap.
  * Owns the loads and the comparison; figures are printed, never asserted.
  */
+import { tell, type Aim } from './all/figure.ts';
 import { userId } from '../core/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import { Checking } from '../simulator/checking.ts';
@@ -95,10 +96,13 @@ function bareHeap(population: number): number {
   return events / (Number(process.hrtime.bigint() - from) / 1e9);
 }
 
-function print(name: string, load: Load): void {
+function print(name: string, load: Load, aim?: Aim): void {
   const { seconds, cpuMs, events, played, population } = measure(load);
   const bare = bareHeap(Math.max(1, population));
   const rate = events / seconds;
+  const what = `${load.conversations} ${name}, ${load.hours} h, checkers ${load.checks ? 'on' : 'off'}`;
+  tell({ what: `${what}: events a second`, value: rate, unit: '', ...(aim && { aim }) });
+  tell({ what: `${what}: to the bare heap`, value: rate / bare, unit: 'times' });
   console.log(
     [
       `${load.conversations} ${name}, ${load.hours} h`.padEnd(44),
@@ -121,7 +125,7 @@ const UNTIL_THE_CAP = fixed(30 * HOUR_MS);
 measure({ conversations: 500, work: UNTIL_FINISHED, hours: DAY_IN_HOURS, checks: true });
 for (const checks of [false, true]) {
   const day = { conversations, hours: DAY_IN_HOURS, checks };
-  print('work 18 min', { ...day, work: UNTIL_FINISHED });
+  print('work 18 min', { ...day, work: UNTIL_FINISHED }, ['≥', checks ? 250_000 : 400_000]);
   print('work to the cap', { ...day, work: UNTIL_THE_CAP });
   print('work 18 min', { conversations: 100, hours: 30 * DAY_IN_HOURS, work: UNTIL_FINISHED, checks });
 }

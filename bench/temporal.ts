@@ -4,6 +4,7 @@
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { tell } from './all/figure.ts';
 import { measureBusySandbox } from './temporal/busy-sandbox.ts';
 import { measureConversationCost } from './temporal/cost/conversation-cost.ts';
 import { conversationCostLines } from './temporal/cost/lines.ts';
@@ -54,10 +55,27 @@ const COSTED = { conversations: 40, atOnce: 10, activityMs: 150, pollMs: 5_000 }
 const measures: Readonly<Record<Part, () => Promise<Told>>> = {
   async cost() {
     const cost = await measureConversationCost(COSTED);
+    for (const line of conversationCostLines(cost)) tellRow(line);
     return { figures: { load: COSTED, ...cost }, lines: conversationCostLines(cost) };
   },
   async history() {
     const cost = await measureHistoryCost(COUNTED);
+    const all = cost.alone.own + cost.alone.sandbox;
+    const item = cost.inRun.own + cost.inRun.sandbox + cost.inRun.shareOfRun;
+    tell({
+      what: 'history: events of a conversation by itself',
+      value: cost.alone.own,
+      unit: '',
+      aim: ['≤', 60],
+    });
+    tell({ what: 'history: with those of its sandbox', value: all, unit: '', aim: ['≤', 85] });
+    tell({
+      what: 'history: to the ordinary way',
+      value: all / cost.ordinary,
+      unit: 'times',
+      aim: ['≤', 0.8],
+    });
+    tell({ what: 'history: an item of a run, with its share', value: item, unit: '' });
     return { figures: { load: COUNTED, ...cost }, lines: historyCostLines(cost, values.listing) };
   },
   async speed() {
@@ -65,15 +83,38 @@ const measures: Readonly<Record<Part, () => Promise<Told>>> = {
     const speed = await measureSpeed(load, (name, once) =>
       progress([name, ...speedLines(once)].join('\n  ')),
     );
+    const { ours, ordinary, emptyPerSecond } = speed;
+    tell({ what: 'speed: conversations a second', value: ours.perSecond, unit: '' });
+    tell({
+      what: 'speed: to empty workflows',
+      value: ours.perSecond / emptyPerSecond,
+      unit: 'times',
+      aim: ['≥', 0.15],
+    });
+    tell({
+      what: 'speed: to the ordinary way',
+      value: ours.perSecond / ordinary.perSecond,
+      unit: 'times',
+      aim: ['≥', 1],
+    });
+    tell({ what: 'speed: start to READY, p50', value: ours.readyP50Ms, unit: 'ms' });
     return { figures: { load, ...speed }, lines: speedLines(speed) };
   },
   async busy() {
     const load = { touches: Number(values.touches), ordinaryTouches: Number(values['ordinary-touches']) };
     const busy = await measureBusySandbox(load);
+    tell({ what: `busy: events for ${busy.touches} touches`, value: busy.events, unit: '', aim: ['≤', 60] });
     return { figures: busy, lines: busySandboxLines(busy, values.listing) };
   },
   async policy() {
     const policy = await measurePolicyScenario();
+    const faster = policy.temporalSeconds / policy.simulatorSeconds;
+    tell({
+      what: 'policy: simulator to the server that skips time',
+      value: faster,
+      unit: 'times',
+      aim: ['≥', 1_000],
+    });
     return { figures: policy, lines: policyScenarioLines(policy) };
   },
   async open() {
@@ -88,6 +129,14 @@ const measures: Readonly<Record<Part, () => Promise<Told>>> = {
     return { figures: { load, sizes: open }, lines: openConversationsLines(open) };
   },
 };
+
+/** A row of the table of costs is a figure; the lists by cause below it are not. */
+function tellRow(line: string): void {
+  const [, what, count, bound] = /^\| (.+?) \| ([\d.]+) \| (\d*) \|$/.exec(line) ?? [];
+  if (what === undefined) return;
+  const aim = bound === undefined || bound === '' ? {} : { aim: ['≤', Number(bound)] as const };
+  tell({ what: `cost: ${what} of an item`, value: Number(count), unit: '', ...aim });
+}
 
 function openSizes(text: string): readonly number[] {
   return text
@@ -126,6 +175,7 @@ for (const part of PARTS.filter((one) => names.includes(one))) {
   const missing = SKIPPING.includes(part) ? cannotSkip() : null;
   if (missing !== null) {
     progress(`${part} is left out: ${missing}`);
+    tell({ what: part, skipped: missing });
     report[part] = { leftOut: missing };
     continue;
   }

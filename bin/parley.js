@@ -20,7 +20,7 @@ await import(program);
 async function buildFirst() {
   process.stderr.on('error', () => undefined);
   const { setup } = await import('../scripts/setup.js');
-  setup();
+  setup({ toUse: true });
   process.stderr.write('parley: building …\n');
   const { build } = await import('../scripts/build.js');
   await build();

@@ -2,7 +2,7 @@
  * What somebody types who asked for an engine or a runtime whose packages are not installed beside Parley.
  * Owns the list: all packages of one scope belong together, in the versions that this program was tested with.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ParleyError } from '../core/parley-error.ts';
 
@@ -28,6 +28,8 @@ function installCommand(missing: string, programDir: string): string | null {
   const scope = missing.startsWith('@') ? `${missing.split('/')[0]}/` : missing;
   const wanted = Object.entries(peers).filter(([name]) => name === missing || name.startsWith(scope));
   if (wanted.length === 0) return null;
+  // A checkout that was only used so far: all that it lacks comes at once, and is built.
+  if (existsSync(path.join(root, '.git'))) return 'npm run build';
   // As it was installed itself: for everybody below "lib", or in the project that it belongs to.
   const isGlobal = path.basename(path.resolve(root, '../..')) === 'lib';
   return `npm install ${isGlobal ? '--global ' : ''}${wanted.map(([name, version]) => `${name}@${version}`).join(' ')}`;

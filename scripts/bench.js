@@ -11,8 +11,10 @@ import { ROOT } from './setup.js';
 
 const [name, ...args] = process.argv.slice(2);
 if (name !== undefined && existsSync(path.join(ROOT, 'bench', `${name}.ts`))) {
+  const place = placeAndTime();
   // A document of figures stays one.
-  (args.includes('--json') ? process.stderr : process.stdout).write(`${placeAndTime()}\n`);
+  (args.includes('--json') || name === 'all' ? process.stderr : process.stdout).write(`${place}\n`);
+  process.env.BENCH_PLACE = place;
   process.exitCode = await runBuilt(`bench/${name}.ts`, args);
 } else {
   const names = existsSync(path.join(ROOT, 'bench'))

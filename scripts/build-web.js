@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT } from './setup.js';
+import { isInstalled, ROOT } from './setup.js';
 
 const SOURCE = path.join(ROOT, 'web');
 const TARGET = path.join(ROOT, 'dist', 'web');
@@ -15,12 +15,22 @@ const STAMP = path.join(TARGET, '.stamp');
 const BESIDE = ['api/client', 'package-lock.json', 'scripts/build-web.js'];
 /** The terms of the packages whose code is in it. */
 const LICENCES_FILE = 'licences.md';
+const BUNDLER = 'vite';
 /** Below this the API serves it. */
 const BASE = '/console/';
 
-/** True when it was built. @throws Error with the compiler's messages */
+/** Its bundler came after the last build. */
+export function lacksConsole() {
+  return existsSync(SOURCE) && isInstalled(BUNDLER) && !existsSync(STAMP);
+}
+
+/** True when it was built; without its bundler there is none. @throws Error with the compiler's messages */
 export async function buildWeb() {
   if (!existsSync(SOURCE)) return false;
+  if (!isInstalled(BUNDLER)) {
+    rmSync(TARGET, { recursive: true, force: true });
+    return false;
+  }
   const hash = hashSources();
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return false;
   const aside = `${TARGET}.aside-${process.pid}`;
@@ -49,7 +59,7 @@ async function forProduction(work) {
 }
 
 async function bundle(outDir) {
-  const { build } = await import('vite');
+  const { build } = await import(BUNDLER);
   const { default: react } = await import('@vitejs/plugin-react');
   await build({
     root: SOURCE,

@@ -17,11 +17,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { buildWeb } from './build-web.js';
+import { buildWeb, lacksConsole } from './build-web.js';
 import { bundle, ENGLISH_ONLY } from './bundle.js';
 import { keepCompiled } from './keep-compiled.js';
 import { withLock } from './lock.js';
-import { ROOT, setup } from './setup.js';
+import { isInstalled, ROOT, setup } from './setup.js';
 import { isFresh, listSources, STATS_FILE, statSources } from './sources.js';
 
 /** Programs of the host: name in dist/ → source. */
@@ -44,6 +44,8 @@ const INSIDE_PROGRAMS = {
 };
 /** The workflows' bundle: what a worker loads into Temporal's sandbox. */
 const WORKFLOW_BUNDLE = 'workflows.bundle.js';
+/** What makes it. */
+const WORKFLOW_BUNDLER = '@temporalio/worker';
 /** Says what the bundle was made by; a worker compares it with itself (host/engines/workflow-bundle.ts). */
 const WORKFLOW_STAMP = 'workflows.bundle.json';
 /** Loaded by path on both sides of the sandbox's wall, and therefore CommonJS. */
@@ -71,7 +73,7 @@ const OLD_CHUNK_MS = 60 * 60_000;
  * @throws Error with the compiler's messages when a source does not compile
  */
 export async function build() {
-  if (isFresh(ROOT)) return false;
+  if (isFresh(ROOT) && !lacksWorkflows() && !lacksConsole()) return false;
   mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
   return await withLock(path.join(ROOT, 'dist', '.build.lock'), buildLocked);
 }
@@ -80,7 +82,8 @@ async function buildLocked() {
   const stats = statSources(ROOT);
   const hash = hashSources();
   const stamp = readStamp();
-  const built = stamp === null || stamp.hash !== hash || !stamp.files.every((file) => existsSync(dist(file)));
+  const isKept = stamp?.hash === hash && stamp.files.every((file) => existsSync(dist(file)));
+  const built = !isKept || lacksWorkflows();
   const files = built ? await bundleAside() : stamp.files;
   const isWebBuilt = await buildWeb();
   replaceFile(dist('.build.json'), JSON.stringify({ hash, files }));
@@ -179,11 +182,23 @@ async function bundleByPath(outdir) {
   });
 }
 
-/** Temporal's own bundler: nothing else knows what its sandbox needs. */
+/** Its bundler came after the last build, as it does when a checkout that was only used is developed. */
+function lacksWorkflows() {
+  return isInstalled(WORKFLOW_BUNDLER) && !existsSync(dist(WORKFLOW_BUNDLE));
+}
+
+/**
+ * Temporal's own bundler: nothing else knows what its sandbox needs. Where it is not installed nobody can load a bundle,
+ * and an older one must not stay.
+ */
 async function bundleWorkflows(outdir) {
   const workflowsPath = path.join(ROOT, 'workflows/index.ts');
   if (!existsSync(workflowsPath)) return;
-  const { bundleWorkflowCode } = await import('@temporalio/worker');
+  if (!isInstalled(WORKFLOW_BUNDLER)) {
+    for (const file of [WORKFLOW_BUNDLE, WORKFLOW_STAMP]) rmSync(dist(file), { force: true });
+    return;
+  }
+  const { bundleWorkflowCode } = await import(WORKFLOW_BUNDLER);
   const silent = () => undefined;
   const logger = {
     log: silent,

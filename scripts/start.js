@@ -7,7 +7,9 @@ import { build } from './build.js';
 import { runNode } from './child.js';
 import { ROOT, setup } from './setup.js';
 
-setup();
+// Temporal's packages are larger than all others together: they come with who asks for that engine.
+const wantsTemporal = process.env.TEMPORAL_ADDRESS !== undefined || process.argv.includes('temporal');
+setup({ toUse: !wantsTemporal });
 await build();
 // A newcomer looks for results where the command was typed.
 process.env.PARLEY_RESULTS_DIR ||= path.join(ROOT, 'out');

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, utimesSync, writeFileSync, existsSync } from '
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withLock } from '../../scripts/lock.js';
+import { packagesToUse } from '../../scripts/packages-to-use.js';
 import { isFresh, listSources, statSources } from '../../scripts/sources.js';
 import { realTests } from '../../scripts/real-tests.js';
 import { runNetworkStep } from '../../scripts/run-quietly.js';
@@ -266,3 +267,30 @@ describe('sources', () => {
     expect(isFresh(root)).toBe(false);
   });
 });
+
+describe('the packages that a user needs', () => {
+  const read = (name: string): string => readFileSync(path.join(ROOT, name), 'utf8');
+  const { manifest, lock } = packagesToUse(read('package.json'), read('package-lock.json'));
+  const wanted = JSON.parse(manifest) as { dependencies: Record<string, string>; overrides: object };
+
+  it('are those of an installation and the bundler, in the same versions', () => {
+    const own = JSON.parse(read('package.json')) as typeof wanted & {
+      devDependencies: typeof wanted.dependencies;
+    };
+    const { esbuild, ...others } = wanted.dependencies;
+    expect(esbuild).toBe(own.devDependencies['esbuild']);
+    expect([others, wanted.overrides]).toEqual([own.dependencies, own.overrides]);
+  });
+
+  it('come from the places and with the checksums of the lock file, whose root asks for no others', () => {
+    const { '': root, ...packages } = (JSON.parse(lock) as Lock).packages;
+    const { '': _, ...locked } = (JSON.parse(read('package-lock.json')) as Lock).packages;
+    expect(packages).toEqual(locked);
+    expect(root?.dependencies).toEqual(wanted.dependencies);
+    expect(Object.keys(root ?? {}).filter((key) => /^(dev|peer|optional)Dep/.test(key))).toEqual([]);
+  });
+});
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { readonly dependencies?: Readonly<Record<string, string>> }>>;
+}

@@ -1,0 +1,65 @@
+/**
+ * The figures of all benches as a table in Markdown, and its place in docs/bench.md.
+ * Owns the form; must not measure.
+ */
+import type { Figure, Skipped } from './figure.ts';
+
+const BEGIN = '<!-- figures: npm run bench -- all --write -->';
+const END = '<!-- end of the figures -->';
+const HEAD = ['| bench | figure | value | aim | reached |', '| --- | --- | --- | --- | --- |'];
+/** As many digits as say something. */
+const DIGITS = 3;
+
+/** `command` is what comes behind `npm run bench --`. */
+export function figureRow(command: string, one: Figure | Skipped): string {
+  if ('skipped' in one) return cells([`\`${command}\``, one.what, `skipped: ${one.skipped}`, '', '']);
+  const { what, value, unit, aim } = one;
+  const [sign, bound] = aim ?? [];
+  const reached =
+    sign === undefined || bound === undefined ? '' : yesNo(sign === '≥' ? value >= bound : value <= bound);
+  return cells([
+    `\`${command}\``,
+    what,
+    `${rounded(value)} ${unit}`.trim(),
+    bound === undefined ? '' : `${sign ?? ''} ${bound.toLocaleString('en-US')}`,
+    reached,
+  ]);
+}
+
+/** `rows` under their head, and above it when, where and of which commit they were measured. */
+export function figuresTable(place: string, rows: readonly string[]): string {
+  return [`Measured at ${place}.`, '', ...HEAD, ...rows].join('\n');
+}
+
+/** The page with this table in place of the one it has. @throws Error when the page has no place for one */
+export function pageWith(page: string, table: string): string {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from < 0 || to < from)
+    throw new Error(`Cannot write the figures: the page has no "${BEGIN}" before "${END}"`);
+  return `${page.slice(0, from)}${BEGIN}\n\n${table}\n\n${page.slice(to)}`;
+}
+
+/** What each row of the page's table says was run. @throws Error when there is no table */
+export function commandsOf(page: string): readonly string[] {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  const rows = page
+    .slice(from, to)
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+  if (from < 0 || rows.length <= HEAD.length)
+    throw new Error('Cannot read the figures: the page has no table of them');
+  return rows.slice(HEAD.length).map((row) => /^\| `([^`]+)` \|/.exec(row)?.[1] ?? row);
+}
+
+function cells(texts: readonly string[]): string {
+  return `| ${texts.map((text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')).join(' | ')} |`;
+}
+
+function yesNo(is: boolean): string {
+  return is ? 'yes' : 'no';
+}
+
+function rounded(value: number): string {
+  const digits = Math.max(0, DIGITS - 1 - Math.floor(Math.log10(Math.abs(value) || 1)));
+  return Number(value.toFixed(digits)).toLocaleString('en-US', { maximumFractionDigits: digits });
+}

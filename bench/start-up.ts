@@ -1,0 +1,91 @@
+/**
+ * What a person waits for who types a command: help, a check and a simulation as whole processes beside a bare Node, and
+ * the installation of what `npm start` needs in a fresh clone.
+ * Owns the commands; figures are printed, never asserted. docs/bench.md says how to read them.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { pathToFileURL } from 'node:url';
+import type * as packages from '../scripts/packages-to-use.js';
+import { tell, type Aim } from './all/figure.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '11' },
+    only: { type: 'string', default: 'commands,install' },
+  },
+});
+const PARLEY = path.resolve('bin/parley.js');
+const JOB = path.resolve('examples/upgrade-200/job.yaml');
+/** A download that takes longer is not worth the wait. */
+const INSTALL_MS_MAX = 180_000;
+
+const COMMANDS: Readonly<Record<string, { readonly args: readonly string[]; readonly aim?: Aim }>> = {
+  'bare Node': { args: ['-e', '0'] },
+  'parley --help': { args: [PARLEY, '--help'], aim: ['≤', 80] },
+  'parley --help, as installed': { args: [path.resolve('dist/parley.js'), '--help'], aim: ['≤', 80] },
+  'parley validate, 200 conversations': { args: [PARLEY, 'validate', JOB], aim: ['≤', 150] },
+  'parley simulate, 200 items': { args: [PARLEY, 'simulate', JOB], aim: ['≤', 600] },
+};
+
+function commands(): void {
+  const taken = new Map(Object.keys(COMMANDS).map((name) => [name, [] as number[]]));
+  // In turns, so that other work on the machine strikes all alike; the first turn fills the caches of the disk.
+  for (let round = 0; round <= Number(values.rounds); round += 1) {
+    for (const [name, { args }] of Object.entries(COMMANDS)) {
+      const from = performance.now();
+      const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      if (status !== 0) throw new Error(`Cannot measure ${name}: ${stderr}`);
+      if (round > 0) taken.get(name)?.push(performance.now() - from);
+    }
+  }
+  for (const [name, all] of taken) {
+    const { aim } = COMMANDS[name] ?? {};
+    const sorted = all.toSorted((a, b) => a - b);
+    const value = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+    tell({ what: `${name}, the whole process`, value, unit: 'ms', ...(aim && { aim }) });
+    console.log(
+      `${name.padEnd(36)} p50 ${value.toFixed(0)} ms  least ${(sorted[0] ?? Number.NaN).toFixed(0)} ms`,
+    );
+  }
+}
+
+/** As a fresh clone does it, from whatever npm's own cache has. */
+async function install(): Promise<void> {
+  const script = pathToFileURL(path.resolve('scripts/packages-to-use.js')).href;
+  const { packagesToUse } = (await import(script)) as typeof packages;
+  const { manifest, lock } = packagesToUse(
+    readFileSync('package.json', 'utf8'),
+    readFileSync('package-lock.json', 'utf8'),
+  );
+  const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-install-'));
+  try {
+    writeFileSync(path.join(folder, 'package.json'), manifest);
+    writeFileSync(path.join(folder, 'package-lock.json'), lock);
+    const from = performance.now();
+    const options = { cwd: folder, encoding: 'utf8', timeout: INSTALL_MS_MAX } as const;
+    const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund'], options);
+    const seconds = (performance.now() - from) / 1_000;
+    if (npm.status !== 0) {
+      const skipped = npm.error?.message ?? npm.stderr.trim().split('\n').at(-1) ?? 'npm failed';
+      tell({ what: 'npm ci of what npm start needs', skipped });
+      console.log(`skipped: npm ci: ${skipped}`);
+      return;
+    }
+    const size = spawnSync('du', ['-sk', 'node_modules'], options);
+    const megabytes = (Number.parseInt(size.stdout, 10) * 1_024) / 1e6;
+    tell({ what: 'npm ci of what npm start needs', value: seconds, unit: 's', aim: ['≤', 20] });
+    tell({ what: 'its packages', value: megabytes, unit: 'MB', aim: ['≤', 150] });
+    console.log(`npm ci of what npm start needs: ${seconds.toFixed(1)} s, ${megabytes.toFixed(0)} MB`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const parts = values.only.split(',');
+if (parts.includes('commands')) commands();
+if (parts.includes('install')) await install();
+console.log(`load ${(loadavg()[0] ?? 0).toFixed(1)}`);
