@@ -27,6 +27,7 @@ conversations:
     verify: { command: test -s text.md }
 retry: [{ on: [infra], attempts: 10, backoff: { initial: 1s, max: 5s } }]
 collect: [trajectory, { files: [text.md] }]
+report: [{ to: report.html }, { to: report.md }]
 `;
 
 /** Submitted to two services at once, under one key. */
