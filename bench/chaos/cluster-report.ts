@@ -17,7 +17,7 @@ export async function tellClusterChaos(
     const seconds = ((Date.now() - startedAt) / 1_000).toFixed(0).padStart(4);
     process.stderr.write(`${seconds} s  ${line}\n`);
   };
-  const result = await clusterChaos({ ...options, clients: CLIENTS, isolation: 'auto', tell });
+  const result = await clusterChaos({ ...options, clients: CLIENTS, pace: 1, isolation: 'auto', tell });
   process.stdout.write(isJson ? `${JSON.stringify({ type: 'chaos', ...result })}\n` : textOf(result));
   return result.findings.length === 0;
 }

@@ -25,6 +25,8 @@ export interface ClusterChaosOptions {
   readonly items: number;
   /** Lives that are led at once. */
   readonly clients: number;
+  /** Of the pauses between faults: below 1 they are shorter. */
+  readonly pace: number;
   readonly isolation: 'auto' | 'none';
   /** A line for whoever waits. */
   tell(line: string): void;
@@ -75,13 +77,23 @@ async function storm(cluster: Cluster, options: ClusterChaosOptions): Promise<Cl
   const isOver = (): boolean =>
     options.faults === null ? Date.now() >= until : plan.length >= options.faults;
   const direct = await DirectCalls.begin(cluster.proxyUrls);
+  const said = <T>(value: T, line: string): T => {
+    tell(line);
+    return value;
+  };
   const [lives, run] = await Promise.all([
-    leadLives(caller, random.split('lives'), options, () => hasEnded.value),
-    playRun(caller, options.items).catch((error: unknown) => failedRun(error)),
-    harm(cluster, random.split('faults'), { plan, isOver, tell }).then(() => (hasEnded.value = true)),
+    leadLives(caller, random.split('lives'), options, () => hasEnded.value).then((all) =>
+      said(all, `${all.length} conversations were led`),
+    ),
+    playRun(caller, options.items)
+      .catch((error: unknown) => failedRun(error))
+      .then((one) => said(one, 'the run is over')),
+    harm(cluster, random.split('faults'), { ...options, plan, isOver }).then(() => {
+      hasEnded.value = true;
+      tell(`the harm is over after ${plan.length} faults`);
+    }),
   ]);
   await direct.stop();
-  tell(`the harm is over after ${plan.length} faults; ${lives.length} conversations are judged`);
   const verdict = await judge(cluster, caller, { lives, run });
   const ends = programEnds(cluster);
   return {
@@ -89,7 +101,9 @@ async function storm(cluster: Cluster, options: ClusterChaosOptions): Promise<Cl
     findings: [...verdict.findings, ...ends.findings],
     counts: {
       ...counted(lives, verdict),
-      ...Object.fromEntries([...direct.statuses].map(([status, count]) => [`direct calls answered ${status}`, count])),
+      ...Object.fromEntries(
+        [...direct.statuses].map(([status, count]) => [`direct calls answered ${status}`, count]),
+      ),
       ...Object.fromEntries(kindsOf(plan)),
       'calls of the API': caller.counts.calls,
       'tries of them': caller.counts.tries,
@@ -105,14 +119,19 @@ function failedRun(error: unknown): FinishedRun {
 async function harm(
   cluster: Cluster,
   random: RandomStream,
-  { plan, isOver, tell }: { plan: Fault[]; isOver(): boolean; tell(line: string): void },
+  {
+    plan,
+    isOver,
+    tell,
+    pace,
+  }: Pick<ClusterChaosOptions, 'tell' | 'pace'> & { readonly plan: Fault[]; isOver(): boolean },
 ): Promise<void> {
   const targets = { ...SIZE, areApart: cluster.notApart === null };
   for (const fault of faultPlan(random, targets)) {
     if (isOver()) return;
     plan.push(fault);
     tell(faultText(fault));
-    await pause(fault.afterMs);
+    await pause(fault.afterMs * pace);
     await strike(cluster, fault);
   }
 }
@@ -156,11 +175,17 @@ function kindsOf(plan: readonly Fault[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-function counted(lives: readonly Life[], { messages, events, agents, clients }: Verdict): Record<string, number> {
+function counted(
+  lives: readonly Life[],
+  { messages, events, agents, clients }: Verdict,
+): Record<string, number> {
   return {
     'conversations led': lives.length,
     'starts refused': lives.filter(({ refused }) => refused[0]?.startsWith('start') === true).length,
-    'conversations refused later': lives.filter(({ refused: [first] }) => first && !first.startsWith('start')).length,
+    'conversations refused later': lives.filter(({ refused: [first] }) => first && !first.startsWith('start'))
+      .length,
+    'slowest start in ms': Math.max(...lives.map(({ startMs }) => startMs)),
+    'slowest conversation in ms': Math.max(...lives.map(({ totalMs }) => totalMs)),
     'messages accepted': messages,
     'events told and stored': events,
     'streams begun': lives.reduce((sum, { stream }) => sum + (stream?.connections ?? 0), 0),

@@ -36,12 +36,16 @@ export async function compareBooks(cluster: Cluster, book: Book): Promise<Compar
       continue;
     }
     const billed = left.get(String(id));
-    if (billed === undefined) findings.push(`a call of the ${book} was recorded and not billed, or twice: ${id}`);
-    else if (billed !== Number(cost)) findings.push(`${id} was billed ${billed} and recorded ${cost} nano-USD`);
+    if (billed === undefined)
+      findings.push(`a call of the ${book} was recorded and not billed, or twice: ${id}`);
+    else if (billed !== Number(cost))
+      findings.push(`${id} was billed ${billed} and recorded ${cost} nano-USD`);
     left.delete(String(id));
   }
   if (left.size > unpriced)
-    findings.push(`${left.size} calls of the ${book} were billed without a row, and ${unpriced} rows were cut off`);
+    findings.push(
+      `${left.size} calls of the ${book} were billed without a row, and ${unpriced} rows were cut off`,
+    );
   const billedNanoUsd = [...bill.values()].reduce((sum, cost) => sum + cost, 0);
   return { calls: bill.size, billedNanoUsd, cutOff: left.size, findings };
 }

@@ -60,7 +60,9 @@ export class Caller {
       if (typeof answer !== 'string' && !asksForPatience(answer, call)) return answer;
       last = typeof answer === 'string' ? answer : `${answer.status} ${JSON.stringify(answer.body)}`;
     }
-    throw new Error(`${call.method ?? 'GET'} ${call.path} had no answer in ${PATIENCE_MS / 1_000} s: ${last}`);
+    throw new Error(
+      `${call.method ?? 'GET'} ${call.path} had no answer in ${PATIENCE_MS / 1_000} s: ${last}`,
+    );
   }
 
   /** A body. @throws Error a refusal */

@@ -68,7 +68,11 @@ export function writeDeployment(root: string, { gateway, bucket }: Addresses, ca
 /** What it answers: work for each message, an action that is asked about, and words alone. */
 export function writeVendor(root: string): string {
   const file = path.join(root, 'vendor.yaml');
-  const work = (command: string): object => ({ tool: 'terminal', arguments: { command, security_risk: 'LOW' }, usage: USAGE });
+  const work = (command: string): object => ({
+    tool: 'terminal',
+    arguments: { command, security_risk: 'LOW' },
+    usage: USAGE,
+  });
   const said = { say: 'It is done.', usage: USAGE };
   const turns = Array.from({ length: TURNS / 2 }, () => [work('date >> work.txt; sleep 0.2'), said]).flat();
   const risky = {
@@ -105,7 +109,11 @@ export function environmentOf(
   const { accessKeyId = '', secretAccessKey = '' } = bucket.credentials ?? {};
   return {
     ...{ PATH: process.env['PATH'] ?? '', HOME: path.join(disk, 'home'), TMPDIR: path.join(disk, 't') },
-    ...{ NO_COLOR: '1', PARLEY_DATA_DIR: path.join(disk, 'data'), PARLEY_RESULTS_DIR: path.join(disk, 'out') },
+    ...{
+      NO_COLOR: '1',
+      PARLEY_DATA_DIR: path.join(disk, 'data'),
+      PARLEY_RESULTS_DIR: path.join(disk, 'out'),
+    },
     ...{ PARLEY_HOST_NAME: hostName, PARLEY_SEAL_KEY: SEAL_KEY, PARLEY_FIRST_API_KEY: API_KEY },
     ...{ PROXY_MASTER_KEY: MASTER_KEY, VENDOR_KEY: VENDOR_KEYS[book] },
     ...{ TEMPORAL_ADDRESS: temporal, PARLEY_DATABASE_URL: database },

@@ -86,12 +86,18 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
     const port = String(await freePort());
     const { args, health } = KINDS[kind];
     return new Program({
-      ...{ name, machine: on, log: path.join(logs, `${name}.log`), health: `http://127.0.0.1:${port}${health}` },
+      ...{
+        name,
+        machine: on,
+        log: path.join(logs, `${name}.log`),
+        health: `http://127.0.0.1:${port}${health}`,
+      },
       command: [process.execPath, PROGRAM, ...args(port), '--config', file],
       env: environment(kind === 'proxy' ? 'clients' : 'agents', on?.disk ?? diskFromHere, name),
     });
   };
-  const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
+  const numbers = (count: number): readonly number[] =>
+    Array.from({ length: count }, (_, index) => index + 1);
   const machines = numbers(size.workers).map((number) => machine(`host-${number}`));
   const other = machine('elsewhere');
   makeFolders(other.diskFromHere);
@@ -138,9 +144,7 @@ function makeFolders(disk: string): void {
 
 type Kind = 'api' | 'worker' | 'proxy';
 
-const KINDS: Readonly<
-  Record<Kind, { readonly health: string; args(port: string): readonly string[] }>
-> = {
+const KINDS: Readonly<Record<Kind, { readonly health: string; args(port: string): readonly string[] }>> = {
   api: { health: '/openapi.json', args: (port) => ['serve', '--no-worker', '--json', '--port', port] },
   worker: { health: '/healthz', args: (port) => ['worker', '--json', '--health-port', port] },
   proxy: { health: '/health/liveliness', args: (port) => ['proxy', '--port', port] },

@@ -56,12 +56,7 @@ export async function judge(
 }
 
 /** Returns how many events its transcript has. */
-async function judgeLife(
-  cluster: Cluster,
-  caller: Caller,
-  life: Life,
-  findings: string[],
-): Promise<number> {
+async function judgeLife(cluster: Cluster, caller: Caller, life: Life, findings: string[]): Promise<number> {
   const { conversationId: id, name, accepted, stream } = life;
   if (id === null || accepted.length === 0) return 0;
   let events: readonly Body[] = [];
@@ -92,10 +87,13 @@ function messageProblem(
   const wanted = accepted.filter(({ id }) => id === null || !refused.has(id)).map(({ text }) => text);
   const missing = wanted.filter((text) => !told.includes(text));
   // What an agent was told in the last moments of its machine, it could not tell anybody.
-  if (missing.length > 0 && !isCrashed) return `accepted and neither delivered nor refused: ${missing.join(' ')}`;
+  if (missing.length > 0 && !isCrashed)
+    return `accepted and neither delivered nor refused: ${missing.join(' ')}`;
   if (new Set(told).size !== told.length) return `delivered twice: ${told.join(' ')}`;
   const order = told.filter((text) => wanted.includes(text));
-  return order.join() === wanted.filter((text) => told.includes(text)).join() ? null : `delivered in another order: ${order.join(' ')}`;
+  return order.join() === wanted.filter((text) => told.includes(text)).join()
+    ? null
+    : `delivered in another order: ${order.join(' ')}`;
 }
 
 function textsOf(events: readonly Body[]): readonly string[] {

@@ -23,6 +23,10 @@ export interface Life {
   readonly accepted: { readonly text: string; readonly id: string | null }[];
   /** What was refused, with the code. */
   readonly refused: string[];
+  /** How long the start took. */
+  startMs: number;
+  /** From its first call until its last was accepted or refused. */
+  totalMs: number;
   stream: TranscriptStream | null;
   /** What no client should see. */
   readonly findings: string[];
@@ -38,11 +42,22 @@ export async function live(
 ): Promise<Life> {
   const life: Life = {
     ...{ name, taskId: null, conversationId: null, sandboxId: null, stream: null },
-    ...{ accepted: [], refused: [], findings: [] },
+    ...{ accepted: [], refused: [], findings: [], startMs: 0, totalMs: 0 },
   };
+  const begunAt = Date.now();
+  await lead(caller, random, life, messages);
+  life.totalMs = Date.now() - begunAt;
+  return life;
+}
+
+async function lead(caller: Caller, random: RandomStream, life: Life, messages: number): Promise<void> {
+  const { name } = life;
+  const begunAt = Date.now();
   const isRisky = random.happens(0.3);
   const first = `${isRisky ? RISKY : 'Begin with'} ${name}, please.`;
-  if (!(await start(caller, life, first))) return life;
+  const isReady = await start(caller, life, first);
+  life.startMs = Date.now() - begunAt;
+  if (!isReady) return;
   life.stream = new TranscriptStream(caller, life.conversationId ?? '');
   if (isRisky) await confirm(caller, life);
   for (let number = 1; number <= messages && life.refused.length === 0; number += 1) {
@@ -50,7 +65,6 @@ export async function live(
     await say(caller, random, life, number);
     await pause(random.next() * 2_000);
   }
-  return life;
 }
 
 /** Under one key, to two services at once: as somebody does who was told nothing. */
