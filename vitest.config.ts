@@ -9,6 +9,7 @@ const AT_ONCE = Math.max(3, availableParallelism() - 1);
 
 /** These keep the processors busy with many processes of their own, which they kill: two at once, after all others. */
 const KILLING = [
+  'test/e2e/cluster-chaos.test.ts',
   'test/e2e/killed-batch.test.ts',
   'test/e2e/temporal-killed-worker.test.ts',
   'test/temporal/kills.test.ts',

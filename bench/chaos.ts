@@ -16,6 +16,7 @@ import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
 import { faultsOf, namesIn, pick } from './chaos/faults.ts';
 import { RandomStream } from '../simulator/random.ts';
+import { tellClusterChaos } from './chaos/cluster-report.ts';
 import { hostileChaos } from './chaos/hostile.ts';
 import { openRuntime, readJournal, type ChaosKind, type Ground } from './chaos/ground.ts';
 import { orchestrate } from './chaos/orchestrator.ts';
@@ -39,11 +40,34 @@ const { values } = parseArgs({
     sandboxes: { type: 'string', default: '20' },
     kill: { type: 'string', default: '4' },
     hostile: { type: 'boolean', default: false },
+    cluster: { type: 'boolean', default: false },
+    conversations: { type: 'string', default: '60' },
+    items: { type: 'string', default: '20' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
     only: { type: 'string' },
     shift: { type: 'string' },
     last: { type: 'boolean', default: false },
   },
 });
+
+const HELP = `npm run chaos -- [--runtime process|docker | --hostile | --cluster] [--minutes N | --faults N] [--seed N]
+
+  --runtime NAME      sandboxes that are cared for, on "process" or "docker"
+  --sandboxes N       so many at once; also of --hostile
+  --kill SECONDS      between two kills of the orchestrator
+  --hostile           one sandbox against its neighbours; --only WORD plays attacks of that name
+  --cluster           three APIs, three workers on machines of their own, two proxies, and what they stand on
+  --conversations N   led through the cluster at least, 60 by default
+  --items N           of its run, 20 by default
+  --minutes N         how long the harm goes on, 1 by default
+  --faults N          so many faults in place of a time
+  --seed N            from which everything random is drawn, 1 by default
+  --json              of --cluster: the result as one line of JSON
+  --help              this text
+
+docs/chaos.md says what must hold.
+`;
 
 /** Between two kills of the orchestrator: half of what was asked for, to one and a half times that. */
 const KILL_MS = [Number(values.kill) * 500, Number(values.kill) * 1_500] as const;
@@ -65,8 +89,18 @@ async function main(): Promise<void> {
     await orchestrate({ ground: JSON.parse(values.shift) as Ground, sandboxes, random, isLast: values.last });
     process.exit(0);
   }
+  if (values.help) {
+    process.stdout.write(HELP);
+    return;
+  }
+  const faults = values.faults === undefined ? null : Number(values.faults);
+  if (values.cluster) {
+    const { minutes = '1', conversations, items, json } = values;
+    const sizes = { minutes: Number(minutes), conversations: Number(conversations), items: Number(items) };
+    process.exitCode = (await tellClusterChaos({ seed, faults, ...sizes }, json)) ? 0 : 1;
+    return;
+  }
   if (values.hostile) {
-    const faults = values.faults === undefined ? null : Number(values.faults);
     const options = {
       seed,
       sandboxes,

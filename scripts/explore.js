@@ -51,6 +51,7 @@ export const PLAYS = {
   }),
   'killed-engine': (seed) => tests(seed, ['test/engine/killed-process.test.ts']),
   'killed-batch': (seed) => tests(seed, ['test/e2e/killed-batch.test.ts']),
+  'killed-cluster': (seed) => tests(seed, ['test/e2e/cluster-chaos.test.ts']),
   'killed-workers': (seed) =>
     tests(seed, ['test/temporal/kills.test.ts', 'test/e2e/temporal-killed-worker.test.ts']),
 };

@@ -20,7 +20,7 @@ import { resultsSuite } from '../contract/results-suite.ts';
 import { conversationAt, started } from '../engine/engine-harness.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { requireTemporalCli } from '../helpers/temporal-tools.ts';
-import { startS3Server, type S3Server } from '../store/s3-server.ts';
+import { startS3Server, type S3Server } from '../../scripts/s3-server-process.ts';
 import { deploy } from '../temporal/support/deployment.ts';
 import { SLOW_MS, untilConversation } from '../temporal/support/eventually.ts';
 import { installQuietRuntime } from '../temporal/support/quiet-runtime.ts';

@@ -15,7 +15,7 @@ import { createS3Blobs } from '../../store/blobs/s3-blobs.ts';
 import { createS3Results } from '../../store/blobs/s3-results.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
-import { startS3Server, type S3Server } from '../store/s3-server.ts';
+import { startS3Server, type S3Server } from '../../scripts/s3-server-process.ts';
 import { blobSuite, chunksOf, textOf } from './blob-suite.ts';
 import { resultsSuite } from './results-suite.ts';
 

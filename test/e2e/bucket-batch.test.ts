@@ -12,7 +12,7 @@ import { PLAIN, serve } from '../api/served.ts';
 import { PARLEY } from '../cli/parley-program.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { removeDir, tempDir } from '../helpers/temp-dir.ts';
-import { startS3Server, type S3Server } from '../store/s3-server.ts';
+import { startS3Server, type S3Server } from '../../scripts/s3-server-process.ts';
 import { copyBatch, type BatchCopy } from './batch-copy.ts';
 import { withRecords } from './normalized-report.ts';
 import { startProgram, type ProgramEnd } from './running-program.ts';

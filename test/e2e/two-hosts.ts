@@ -7,7 +7,7 @@ import path from 'node:path';
 import { startPostgres } from '../../scripts/postgres-server.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
-import { startS3Server, type S3Server } from '../store/s3-server.ts';
+import { startS3Server, type S3Server } from '../../scripts/s3-server-process.ts';
 import { copyBatch, type BatchCopy } from './batch-copy.ts';
 import { namesIn } from './folder.ts';
 import { startProgram, type RunningProgram } from './running-program.ts';

@@ -1,19 +1,18 @@
 /**
- * A real server of S3's protocol over a folder of its own, for tests: the program that `node scripts/s3-server.js`
+ * A real server of S3's protocol over a folder of its own, for tests and benches: the program that `node scripts/s3-server.js`
  * installs, or its image where a Docker daemon can be had and the program is missing.
  * Owns its process and its end.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { makeS3Image } from '../../scripts/machine-images.ts';
-import { startPeer } from '../../scripts/peer-container.ts';
-import { installedS3Server } from '../../scripts/s3-server.js';
-import type { S3Settings } from '../../store/blobs/s3-settings.ts';
-import { freePort } from '../../loopback/free-port.ts';
-import { removeDir } from '../helpers/temp-dir.ts';
+import { freePort } from '../loopback/free-port.ts';
+import type { S3Settings } from '../store/blobs/s3-settings.ts';
+import { makeS3Image } from './machine-images.ts';
+import { startPeer } from './peer-container.ts';
+import { installedS3Server } from './s3-server.js';
 
 export interface S3Server {
   /** Of its bucket. */
@@ -69,7 +68,7 @@ export async function startS3Server(place?: Place): Promise<S3Server> {
     kill: () => running.end('SIGKILL'),
     async stop() {
       await running.end('SIGTERM');
-      removeDir(own);
+      rmSync(own, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 }

@@ -1,0 +1,145 @@
+/**
+ * One conversation as a client leads it, at another service with every call: a start, messages, a pause now and then, and
+ * the answer to an agent that asks.
+ * Owns what was accepted and what was refused; what must have come of it is the judge's.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RandomStream } from '../../simulator/random.ts';
+import type { Answer, Body, Caller } from './caller.ts';
+import { RISKY } from './deployment.ts';
+import { TranscriptStream } from './transcript-stream.ts';
+
+export const APP = '/api/v1/app-conversations';
+const POLL_MS = 400;
+/** What a start or a question may take: past it nobody waits any more, and the judge looks on. */
+const WAIT_MS = 300_000;
+
+export interface Life {
+  readonly name: string;
+  taskId: string | null;
+  conversationId: string | null;
+  sandboxId: string | null;
+  /** Messages that were accepted, the first one included, in order; null for the id of the first. */
+  readonly accepted: { readonly text: string; readonly id: string | null }[];
+  /** What was refused, with the code. */
+  readonly refused: string[];
+  /** How long the start took. */
+  startMs: number;
+  /** From its first call until its last was accepted or refused. */
+  totalMs: number;
+  stream: TranscriptStream | null;
+  /** What no client should see. */
+  readonly findings: string[];
+}
+
+const message = (text: string): object => ({ content: [{ type: 'text', text }] });
+
+/** Ends when its last message was accepted or refused. */
+export async function live(
+  caller: Caller,
+  random: RandomStream,
+  { name, messages }: { readonly name: string; readonly messages: number },
+): Promise<Life> {
+  const life: Life = {
+    ...{ name, taskId: null, conversationId: null, sandboxId: null, stream: null },
+    ...{ accepted: [], refused: [], findings: [], startMs: 0, totalMs: 0 },
+  };
+  const begunAt = Date.now();
+  await lead(caller, random, life, messages);
+  life.totalMs = Date.now() - begunAt;
+  return life;
+}
+
+async function lead(caller: Caller, random: RandomStream, life: Life, messages: number): Promise<void> {
+  const { name } = life;
+  const begunAt = Date.now();
+  const isRisky = random.happens(0.3);
+  const first = `${isRisky ? RISKY : 'Begin with'} ${name}, please.`;
+  const isReady = await start(caller, life, first);
+  life.startMs = Date.now() - begunAt;
+  if (!isReady) return;
+  life.stream = new TranscriptStream(caller, life.conversationId ?? '');
+  if (isRisky) await confirm(caller, life);
+  for (let number = 1; number <= messages && life.refused.length === 0; number += 1) {
+    if (random.happens(0.3)) await pauseSandbox(caller, life, number);
+    await say(caller, random, life, number);
+    await pause(random.next() * 2_000);
+  }
+}
+
+/** Under one key, to two services at once: as somebody does who was told nothing. */
+async function twice(caller: Caller, life: Life, path: string, key: string, body: object): Promise<Answer> {
+  const call = { method: 'POST', path, key, body } as const;
+  const answers = await Promise.all([caller.call(call), caller.call(call)]);
+  const [one, other] = answers as [Answer, Answer];
+  const idOf = ({ body: told }: Answer): unknown => told?.id ?? told?.message_id ?? null;
+  if (one.status < 300 && other.status < 300 && idOf(one) !== idOf(other))
+    life.findings.push(`${path} was done twice under one key: ${idOf(one)} and ${idOf(other)}`);
+  return one.status < 300 ? one : other;
+}
+
+async function start(caller: Caller, life: Life, text: string): Promise<boolean> {
+  const body = { title: life.name, initial_message: message(text) };
+  const { status, body: task } = await twice(caller, life, APP, `start-${life.name}`, body);
+  if (status >= 300) {
+    life.refused.push(`start: ${status} ${task?.code}`);
+    return false;
+  }
+  life.taskId = task.id;
+  const ended = await until(async () => {
+    const [now] = await caller.get(`${APP}/start-tasks?ids=${life.taskId}`);
+    return now?.status === 'READY' || now?.status === 'ERROR' ? (now as Body) : null;
+  });
+  if (ended === null) {
+    life.findings.push(`the start of ${life.name} (${life.taskId}) came to no end in ${WAIT_MS / 1_000} s`);
+    return false;
+  }
+  life.conversationId = ended.app_conversation_id;
+  life.sandboxId = ended.sandbox_id;
+  if (ended.status === 'ERROR') {
+    life.refused.push(`start: ${ended.detail}`);
+    return false;
+  }
+  life.accepted.push({ text, id: null });
+  return true;
+}
+
+/** The agent asks once, before what it said is risky. */
+async function confirm(caller: Caller, life: Life): Promise<void> {
+  const asks = await until(async () => {
+    const [record] = await caller.get(`${APP}?ids=${life.conversationId}`);
+    if (record?.sandbox_status === 'ERROR' || record?.execution_status === 'ERROR') return 'ended';
+    return record?.execution_status === 'WAITING_FOR_CONFIRMATION' ? 'asks' : null;
+  });
+  if (asks === null) life.findings.push(`${life.name} (${life.conversationId}) never asked`);
+  if (asks !== 'asks') return;
+  const path = `${APP}/${life.conversationId}/confirmation`;
+  const { status, body } = await caller.call({
+    ...{ method: 'POST', path, body: { accept: true }, key: `confirm-${life.name}` },
+  });
+  if (status >= 300) life.refused.push(`confirmation: ${status} ${body?.code}`);
+}
+
+async function pauseSandbox(caller: Caller, life: Life, number: number): Promise<void> {
+  const path = `/api/v1/sandboxes/${life.sandboxId}/pause`;
+  await caller.call({ method: 'POST', path, key: `pause-${life.name}-${number}` });
+}
+
+async function say(caller: Caller, random: RandomStream, life: Life, number: number): Promise<void> {
+  const path = `${APP}/${life.conversationId}/send-message`;
+  const text = `Message ${number} of ${life.name}.`;
+  const key = `say-${life.name}-${number}`;
+  const { status, body } = random.happens(0.3)
+    ? await twice(caller, life, path, key, message(text))
+    : await caller.call({ method: 'POST', path, key, body: message(text) });
+  if (status < 300) life.accepted.push({ text, id: body.message_id });
+  else life.refused.push(`${text} ${status} ${body?.code}`);
+}
+
+async function until<T>(look: () => Promise<T | null>): Promise<T | null> {
+  for (const end = Date.now() + WAIT_MS; Date.now() < end; await pause(POLL_MS)) {
+    const found = await look();
+    if (found !== null) return found;
+  }
+  return null;
+}
