@@ -16,6 +16,12 @@
 {{- if and (eq .Values.store.kind "postgres") (not .Values.store.urlSecret.name) }}
 {{- fail "store.kind postgres needs store.urlSecret.name" }}
 {{- end }}
+{{- if and .Values.store.s3.bucket (not .Values.store.s3.endpoint) (not .Values.store.s3.region) }}
+{{- fail "store.s3.bucket needs store.s3.region, or store.s3.endpoint for a server beside AWS" }}
+{{- end }}
+{{- if and .Values.store.s3.accessKeySecret.name (not .Values.store.s3.bucket) }}
+{{- fail "store.s3.accessKeySecret.name needs store.s3.bucket" }}
+{{- end }}
 {{- if and .Values.engineEnvironment.variables (not .Values.engineEnvironment.secretName) }}
 {{- fail "engineEnvironment.variables needs engineEnvironment.secretName" }}
 {{- end }}
@@ -56,7 +62,7 @@
 {{/* Nobody but the proxy reads the secret of the gateway. */}}
 {{- define "parley.gatewayKey" -}}
 {{- $gateway := .Values.proxy.secretEnvironment.secretName }}
-{{- $named := dict "engineKey.secretName" .Values.engineKey.secretName "engineEnvironment.secretName" .Values.engineEnvironment.secretName "seal.secretName" .Values.seal.secretName "store.urlSecret.name" .Values.store.urlSecret.name "firstKey.existingSecret" .Values.firstKey.existingSecret }}
+{{- $named := dict "engineKey.secretName" .Values.engineKey.secretName "engineEnvironment.secretName" .Values.engineEnvironment.secretName "seal.secretName" .Values.seal.secretName "store.urlSecret.name" .Values.store.urlSecret.name "firstKey.existingSecret" .Values.firstKey.existingSecret "store.s3.accessKeySecret.name" .Values.store.s3.accessKeySecret.name }}
 {{- range $path, $name := $named }}
 {{- if eq $name $gateway }}
 {{- fail (printf "%s must not be the secret of the gateway: only the proxy may read that" $path) }}

@@ -124,9 +124,29 @@ checksum/config: {{ include (print .root.Template.BasePath "/config.yaml") .root
 - name: PARLEY_DATABASE_URL
   valueFrom: { secretKeyRef: { name: {{ .Values.store.urlSecret.name }}, key: {{ .Values.store.urlSecret.key }} } }
 {{- end }}
+{{- include "parley.bucketEnvironment" . }}
 {{- range .Values.engineEnvironment.variables }}
 - name: {{ . }}
   valueFrom: { secretKeyRef: { name: {{ $.Values.engineEnvironment.secretName }}, key: {{ . }} } }
+{{- end }}
+{{- end }}
+
+{{/* The access key of the bucket, for everybody who reads the configuration of the engine, which names it. */}}
+{{- define "parley.bucketEnvironment" -}}
+{{- $key := .Values.store.s3.accessKeySecret }}
+{{- if and .Values.store.s3.bucket $key.name }}
+- name: PARLEY_S3_KEY_ID
+  valueFrom: { secretKeyRef: { name: {{ $key.name }}, key: {{ $key.idKey }} } }
+- name: PARLEY_S3_SECRET
+  valueFrom: { secretKeyRef: { name: {{ $key.name }}, key: {{ $key.secretKey }} } }
+{{- end }}
+{{- end }}
+
+{{/* Port of the server of the bucket; empty where 80 or 443, which an engine reaches anyway. */}}
+{{- define "parley.bucketPort" -}}
+{{- if .Values.store.s3.bucket }}
+{{- $port := regexFind ":[0-9]+$" .Values.store.s3.endpoint | trimPrefix ":" }}
+{{- if not (has $port (list "80" "443" "6443")) }}{{ $port }}{{ end }}
 {{- end }}
 {{- end }}
 

@@ -9,6 +9,8 @@ const DIGEST = `sha256:${'1'.repeat(64)}`;
 /** Another value than the default; a pair says in addition with what else it counts. */
 type Changed = { readonly value: unknown; readonly with?: readonly string[] };
 
+const BUCKET = [...TEMPORAL, 'store.s3.bucket=results', 'store.s3.region=eu-west-1'];
+const ACCESS_KEY = 'store.s3.accessKeySecret.name=access';
 export const EXTERNAL = ['externalSecrets.enabled=true', 'externalSecrets.storeRef.name=vault'];
 export const SCALED = [...TEMPORAL, 'api.autoscaling.enabled=true'];
 export const INGRESS = ['ingress.enabled=true', 'ingress.hosts={a.test}'];
@@ -65,6 +67,13 @@ export const CHANGED: Readonly<Record<string, Changed>> = {
   'store.kind': { value: 'postgres', with: ['store.urlSecret.name=database'] },
   'store.urlSecret.name': { value: 'other', with: TEMPORAL },
   'store.urlSecret.key': { value: 'other', with: TEMPORAL },
+  'store.s3.bucket': { value: 'made', with: BUCKET },
+  'store.s3.endpoint': { value: 'https://s3.test:9443', with: BUCKET },
+  'store.s3.region': { value: 'eu-central-1', with: BUCKET },
+  'store.s3.prefix': { value: 'teams/red', with: BUCKET },
+  'store.s3.accessKeySecret.name': { value: 'access', with: BUCKET },
+  'store.s3.accessKeySecret.idKey': { value: 'id', with: [...BUCKET, ACCESS_KEY] },
+  'store.s3.accessKeySecret.secretKey': { value: 'secret', with: [...BUCKET, ACCESS_KEY] },
   'store.port': { value: 6_432, with: TEMPORAL },
   'seal.secretName': { value: 'seal' },
   'seal.key': { value: 'other', with: ['seal.secretName=seal'] },

@@ -8,7 +8,7 @@ import { RIGHTS } from '../../cli/doctor/doctor-kubernetes.ts';
 import { deploymentSchema } from '../../host/config/schema/deployment-schema.ts';
 import { policyName } from '../../runtimes/kubernetes/names.ts';
 import { describeWith } from '../helpers/requires.ts';
-import { FORMS, TEMPORAL, lint, podsOf, render } from './rendered-chart.ts';
+import { BUCKET, FORMS, TEMPORAL, lint, podsOf, render } from './rendered-chart.ts';
 import type { Manifest } from './rendered-chart.ts';
 
 const RECIPE = path.resolve(import.meta.dirname, '../../examples/recipes/cluster-values.yaml');
@@ -148,6 +148,39 @@ describeWith('helm', 'the chart', () => {
       const read = deploymentSchema.safeParse(parse(data['parley.yaml'] ?? ''));
       expect(read.error?.issues ?? []).toEqual([]);
     }
+  });
+
+  it('keeps files in a bucket, whose key the proxy does not have, and lets who writes there reach it', () => {
+    const manifests = manifestsOf(BUCKET);
+    const { data } = named(manifests, 'ConfigMap', 'rel-engine') as unknown as {
+      readonly data: Record<string, string>;
+    };
+    expect(parse(data['parley.yaml'] ?? '')).toMatchObject({
+      store: {
+        blobs: {
+          s3: {
+            ...{ bucket: 'results', endpoint: 'https://s3.test:9000' },
+            access_key_id: 'os.environ/PARLEY_S3_KEY_ID',
+            secret_access_key: 'os.environ/PARLEY_S3_SECRET',
+          },
+        },
+      },
+    });
+    const having = [...podsOf(manifests)]
+      .filter(([, { containers }]) =>
+        containers.some(({ env = [] }) => env.some((one) => one.valueFrom?.secretKeyRef.name === 'access')),
+      )
+      .map(([name]) => name);
+    // Jobs read the configuration that names it; the proxy does not.
+    expect(having).toEqual(expect.arrayContaining(['rel-api', 'rel-worker']));
+    expect(having).toHaveLength([...podsOf(manifests)].length - 1);
+    expect(having).not.toContain('rel-proxy');
+    const reaching = (given: readonly string[]) =>
+      manifestsOf(given)
+        .filter((one) => one.kind === 'NetworkPolicy' && JSON.stringify(one).includes('"port":9000'))
+        .map(({ metadata }) => metadata.name);
+    expect(reaching(BUCKET)).toEqual(['rel-engines']);
+    expect(reaching(TEMPORAL)).toEqual([]);
   });
 
   it('sends the calls of the engine to the proxy, under the names that the values give', () => {

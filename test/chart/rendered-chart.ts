@@ -20,6 +20,12 @@ export const TEMPORAL = [
   ...['store.urlSecret.name=database', 'seal.secretName=seal'],
 ];
 
+/** Files in a bucket of a server on a port of its own, with an access key. */
+export const BUCKET = [
+  ...[...TEMPORAL, 'store.s3.bucket=results', 'store.s3.endpoint=https://s3.test:9000'],
+  'store.s3.accessKeySecret.name=access',
+];
+
 /** Everything that can be switched on. */
 export const ALL = [
   ...['api.autoscaling.enabled=true', 'ingress.enabled=true', 'ingress.hosts={parley.test}'],
@@ -34,6 +40,7 @@ export const FORMS = [
   ['Temporal, PostgreSQL', TEMPORAL],
   ['with an allow-list', ['sandboxes.egress={code_hosts}']],
   ['with all that there is', [...TEMPORAL, ...ALL]],
+  ['with a bucket', BUCKET],
 ] as const;
 
 export interface Manifest {
