@@ -7,6 +7,7 @@ import { accountsSuite } from './store-suite-accounts.ts';
 import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
 import { hostSuite } from './store-suite-hosts.ts';
+import { lostHostSuite } from './store-suite-lost-hosts.ts';
 import { idempotencySuite } from './store-suite-idempotency.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { overviewSuite } from './store-suite-overview.ts';
@@ -33,6 +34,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   lineSuite(open);
   warmPoolSuite(open);
   hostSuite(open);
+  lostHostSuite(open);
   poolSuite(open);
   eventSuite(open);
   spendSuite(open);
