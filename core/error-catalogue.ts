@@ -88,7 +88,7 @@ export const ERROR_CATALOGUE = {
   host_lost: {
     status: 410,
     retry: false,
-    when: 'The lease of this host is over: another process has it.',
+    when: 'The lease of this host is over: another process has it, or the other workers have given it up. Of a sandbox: its host was given up.',
   },
   workflow_lost: {
     status: 410,

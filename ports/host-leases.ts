@@ -32,6 +32,18 @@ export interface HostLease {
   readonly fence: number;
 }
 
+/** A lease as it is taken. */
+export interface TakenLease extends HostLease {
+  /** Others had given the host up: what lived there is lost, and what is left of it is to be removed. */
+  readonly wasLost?: true;
+}
+
+/** Of a host that was given up. */
+export interface LostSandbox {
+  readonly sandboxId: SandboxId;
+  readonly host: string;
+}
+
 /** What a holder learns with each renewal. */
 export interface RenewedLease {
   /** False: the lease is over, and what lives on the host is not its holder's any more. */
@@ -45,8 +57,12 @@ export interface LeasedHost extends HostFacts, HostCandidate {
   /** Epoch milliseconds by the store's clock, of the latest sign of life. */
   readonly heartbeatAt: number;
   readonly leaseUntil: number;
-  /** Sandboxes of it that are not `MISSING`. */
+  /** How its latest lease came to its end; null while it runs, or has run out. */
+  readonly ended: 'stopped' | 'lost' | null;
+  /** Sandboxes of it that are not `MISSING`, nor lost. */
   readonly sandboxes: number;
+  /** Those that were lost with it and are not `MISSING` yet. */
+  readonly lost: number;
 }
 
 /** Leases of hosts, with fences. */
@@ -56,13 +72,25 @@ export interface HostLeases {
    * apart. A name that another directory has is given only when that one's lease is over and nothing of it lives.
    * @throws ParleyError engine_misconfigured
    */
-  take(claim: HostClaim): Promise<HostLease>;
+  take(claim: HostClaim): Promise<TakenLease>;
   /** For `leaseMs` from now on. */
   renew(lease: HostLease, leaseMs: number): Promise<RenewedLease>;
+  /** Its worker stops in order: the lease is over at once, and what lives there waits for its directory. Idempotent. */
+  stop(lease: HostLease): Promise<void>;
+  /**
+   * Ends the lease of a host for its worker too, and marks what lives there as lost: its fence is refused from then on.
+   * Only one whose lease has been over for `silentMs`, and that was not given up already; one that has stopped in order
+   * only when that is said. Atomic: of many who ask, one learns how many sandboxes are lost; null for the others.
+   */
+  giveUp(
+    loss: HostLease & { readonly silentMs: number; readonly alsoStopped?: boolean },
+  ): Promise<number | null>;
+  /** Of hosts that were given up, until each is `MISSING`; the oldest first, and at most `max`. */
+  lostSandboxes(max: number): Promise<readonly LostSandbox[]>;
   /** By name. */
   list(): Promise<readonly LeasedHost[]>;
   /** Whether it hands out sandboxes. False: there is no such host. Idempotent. */
   drain(name: string, draining: boolean): Promise<boolean>;
-  /** Where each lives; one that is bound to no host, or unknown, is left out. */
+  /** Where each lives; one that is bound to no host, `MISSING` or unknown is left out. */
   hostsOf(ids: readonly SandboxId[]): Promise<ReadonlyMap<SandboxId, string>>;
 }

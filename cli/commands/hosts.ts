@@ -1,6 +1,6 @@
 /**
  * `parley hosts`: the machines on which sandboxes live, and whether they hand any out.
- * Owns the listing and the two orders; what becomes of a host is decided where sandboxes are placed.
+ * Owns the listing and the orders; what becomes of a host is decided where sandboxes are placed.
  */
 import { Command } from 'commander';
 import { instant } from '../../core/text/amounts.ts';
@@ -29,10 +29,15 @@ export function hostsCommand({ shell, finish }: CommandContext): Command {
         finish(await drain(shell, { host, draining, options }));
       });
   return new Command('hosts')
-    .description('List the hosts on which sandboxes live, and take one out of placement.')
+    .description('List the hosts on which sandboxes live, take one out of placement, and give one up.')
     .addHelpText(
       'after',
-      examples('parley hosts list', 'parley hosts drain build-7', 'parley hosts undrain build-7'),
+      examples(
+        'parley hosts list',
+        'parley hosts drain build-7',
+        'parley hosts undrain build-7',
+        'parley hosts give-up build-7',
+      ),
     )
     .addCommand(
       sub('list', 'List the hosts.')
@@ -42,7 +47,18 @@ export function hostsCommand({ shell, finish }: CommandContext): Command {
         }),
     )
     .addCommand(drains('drain', 'Place no sandbox on a host any more. What lives there goes on.', true))
-    .addCommand(drains('undrain', 'Place sandboxes on a host again.', false));
+    .addCommand(drains('undrain', 'Place sandboxes on a host again.', false))
+    .addCommand(
+      sub('give-up', 'Give up a host whose worker is gone, and all that lives there.')
+        .argument('<host>', 'name of the host')
+        .addHelpText(
+          'after',
+          '\nExit codes: 0 done, 2 its worker serves or there is no such host, 5 the store cannot be read.',
+        )
+        .action(async (host: string, options: HostsOptions) => {
+          finish(await giveUp(shell, host, options));
+        }),
+    );
 }
 
 async function list(shell: Shell, options: HostsOptions): Promise<ExitCode> {
@@ -79,6 +95,24 @@ async function drain(shell: Shell, { host, draining, options }: Draining): Promi
   return EXIT.ok;
 }
 
+/** What lived there is told by any worker that serves. One that was given up before is as it should be. */
+async function giveUp(shell: Shell, host: string, options: HostsOptions): Promise<ExitCode> {
+  const changed = await withHosts(shell, options, { readOnly: false }, async (leases) => {
+    const found = (await leases.list()).find(({ name }) => name === host);
+    if (found === undefined) return null;
+    await leases.giveUp({ name: host, fence: found.fence, silentMs: 0, alsoStopped: true });
+    return (await leases.list()).find(({ name }) => name === host) ?? null;
+  });
+  if (changed?.ended !== 'lost') {
+    const why = changed === null ? 'there is no such host' : 'its worker serves';
+    const remedy = changed === null ? 'list the hosts with "parley hosts list"' : 'stop its worker first';
+    throw new CliError(`Cannot give up the host "${host}": ${why}`, { remedy });
+  }
+  if (options.json === true) openRecords(shell.stdout).write(recordOf(changed));
+  else shell.stdout.write(`${printable(changed.name)}  ${stateOf(changed)}, ${changed.lost} sandboxes\n`);
+  return EXIT.ok;
+}
+
 /** Null when nothing was ever stored. */
 async function withHosts<Answer>(
   shell: Shell,
@@ -99,15 +133,15 @@ async function withHosts<Answer>(
   }
 }
 
-type HostState = 'live' | 'draining' | 'silent';
+type HostState = 'live' | 'draining' | 'silent' | 'stopped' | 'lost';
 
-function stateOf({ isLive, draining }: LeasedHost): HostState {
-  if (!isLive) return 'silent';
+function stateOf({ isLive, draining, ended }: LeasedHost): HostState {
+  if (!isLive) return ended ?? 'silent';
   return draining ? 'draining' : 'live';
 }
 
 function recordOf(host: LeasedHost): { readonly type: string } {
-  const { name, runtime, capacity, up, sandboxes, labels, version, draining, fence } = host;
+  const { name, runtime, capacity, up, sandboxes, lost, labels, version, draining, fence } = host;
   const at = { heartbeat_at: host.heartbeatAt, lease_until: host.leaseUntil };
   const facts = {
     name,
@@ -117,6 +151,7 @@ function recordOf(host: LeasedHost): { readonly type: string } {
     capacity,
     up,
     sandboxes,
+    lost,
     labels,
     version,
     fence,

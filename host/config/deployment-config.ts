@@ -96,6 +96,8 @@ export interface HostConfig {
   readonly capacity: number | null;
   readonly labels: HostLabels;
   readonly leaseMs: number;
+  /** Beyond the lease of another host, until that is given up. */
+  readonly lostAfterMs: number;
   readonly strategy: HostStrategy;
 }
 

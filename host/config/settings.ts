@@ -83,6 +83,8 @@ export const SETTINGS = [
   { path: 'host.capacity', fallback: 0, env: 'PARLEY_HOST_CAPACITY' },
   // A worker that is restarted is back sooner; on one that is gone sandboxes are placed for so long.
   { path: 'host.lease', fallback: 60, env: 'PARLEY_HOST_LEASE' },
+  // A machine that is started anew is back sooner; a start that waits for one that is gone does not fail before.
+  { path: 'host.lost_after', fallback: 300, env: 'PARLEY_HOST_LOST_AFTER' },
   { path: 'host.placement', fallback: 'spread', env: 'PARLEY_HOST_PLACEMENT' },
   { path: 'agent.kind', fallback: 'reference', env: 'PARLEY_AGENT' },
   { path: 'agent.python', fallback: 'python3', env: 'PARLEY_AGENT_PYTHON' },

@@ -7,18 +7,20 @@ import { hostname } from 'node:os';
 import { ParleyError } from '../../core/parley-error.ts';
 import { offerRoomTo } from '../../activities/offer-room.ts';
 import type { World } from '../../activities/world.ts';
-import type { HostLease, HostLeases } from '../../ports/host-leases.ts';
+import type { HostLease, HostLeases, TakenLease } from '../../ports/host-leases.ts';
 import { directoryId } from '../../store/engine/installation.ts';
 import type { Closers } from '../closers.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { programVersion } from '../program-version.ts';
+import type { HostEngine } from './host-engine.ts';
+import { watchHostLosses } from './host-losses.ts';
 
 /** Renewals in the time of one lease: all but one may fail, and the host is still chosen. */
 const RENEWALS = 6;
 const NAME_MAX = 63;
 
 /** @throws ParleyError engine_misconfigured when the name is another's */
-export function takeHostLease(hosts: HostLeases, config: DeploymentConfig): Promise<HostLease> {
+export function takeHostLease(hosts: HostLeases, config: DeploymentConfig): Promise<TakenLease> {
   const { host, dataDir, runtimeKind, deployment } = config;
   return hosts.take({
     name: host.name,
@@ -49,7 +51,7 @@ export interface Renewal {
 }
 
 export interface RenewedHost {
-  /** Waits for a renewal that is under way. The lease runs on for its time: a restart finds its sandboxes. */
+  /** Waits for a renewal that is under way. The lease runs on for its time. */
   stop(): Promise<void>;
 }
 
@@ -84,29 +86,50 @@ export function renewHostLease(renewal: Renewal): RenewedHost {
 }
 
 function lost({ name }: HostLease): ParleyError {
-  return new ParleyError('host_lost', `Cannot go on as host "${name}": another process has its lease`, {
-    remedy: 'start it again with the same data directory: what lives there goes on',
-  });
+  return new ParleyError(
+    'host_lost',
+    `Cannot go on as host "${name}": another process has its lease, or the other workers have given it up`,
+    {
+      remedy:
+        'start it again with the same data directory: what lives there goes on; of a host that was given up, what is left is archived and removed',
+    },
+  );
 }
 
 interface Serving {
   readonly config: Pick<DeploymentConfig, 'host'>;
-  readonly lease: HostLease;
-  readonly store: { readonly hosts: Pick<HostLeases, 'renew'> };
+  readonly lease: TakenLease;
+  readonly store: { readonly hosts: HostLeases };
   readonly world: World;
+  readonly engine: Pick<HostEngine, 'notices'>;
   readonly closers: Closers;
   readonly onFailure: (error: ParleyError) => void;
   readonly onNotice: (text: string) => void;
 }
 
-/** Holds the lease of a process that serves, until it closes, and tells whoever waits for a host that there is room. */
-export function serveHost({ config, lease, store, world, closers, onFailure, onNotice }: Serving): void {
+/**
+ * Holds the lease of a process that serves, until it closes, tells whoever waits for a host that there is room, and gives
+ * up other hosts whose worker is gone.
+ * Who stops in order says so at once: nothing more is placed there, and what lives there waits for its data directory.
+ */
+export function serveHost({
+  config,
+  lease,
+  store,
+  world,
+  engine,
+  closers,
+  onFailure,
+  onNotice,
+}: Serving): void {
+  const { hosts } = store;
+  const { leaseMs, lostAfterMs } = config.host;
   // Never throws: the next slot that is freed offers it again.
   const offerRoom = (): void => void offerRoomTo(world).catch(() => undefined);
   const serving = renewHostLease({
-    hosts: store.hosts,
+    hosts,
     lease,
-    leaseMs: config.host.leaseMs,
+    leaseMs,
     onLost: onFailure,
     onDraining(draining) {
       const doing = draining ? 'drains: no sandbox is placed here any more' : 'takes sandboxes again';
@@ -114,6 +137,16 @@ export function serveHost({ config, lease, store, world, closers, onFailure, onN
       if (!draining) offerRoom();
     },
   });
-  closers.add(() => serving.stop());
+  closers.add(async () => {
+    await serving.stop();
+    // A store that is away learns it from the silence.
+    await hosts.stop(lease).catch(() => undefined);
+  });
+  const { notices } = engine;
+  const { steady } = world.clock;
+  const losses = watchHostLosses({ hosts, notices, lease, leaseMs, lostAfterMs, steady, onNotice });
+  closers.add(() => losses.stop());
+  if (lease.wasLost === true)
+    onNotice(`host ${lease.name} had been given up: what is left of its sandboxes is archived and removed`);
   offerRoom();
 }

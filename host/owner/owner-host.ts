@@ -84,7 +84,7 @@ export async function openOwnerHost(
   closers.add(() => endpoints.close());
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
-  if (lease !== null) serveHost({ config, lease, store, world, closers, onFailure, onNotice });
+  if (lease !== null) serveHost({ config, lease, store, world, engine, closers, onFailure, onNotice });
   await engine.start();
   const sweeper = startSweeper(world, onNotice);
   closers.add(() => sweeper.close());

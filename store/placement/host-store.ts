@@ -3,17 +3,24 @@
  * Owns the comparison of fences, and that only the clock of the database is looked at; which host gets a sandbox is
  * decided by core/placement/choose-host.ts.
  */
-import { sql, type Kysely, type RawBuilder, type Selectable, type Transaction } from 'kysely';
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { HostCandidate, HostLabels } from '../../core/placement/choose-host.ts';
-import type { HostClaim, HostLease, HostLeases, LeasedHost, RenewedLease } from '../../ports/host-leases.ts';
+import type {
+  HostClaim,
+  HostLease,
+  HostLeases,
+  LeasedHost,
+  RenewedLease,
+  TakenLease,
+} from '../../ports/host-leases.ts';
 import { columnText, flag, safeInteger } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
-import { databaseNow } from '../sql/database-now.ts';
-import { isPostgres } from '../schema/migrations.ts';
 import type { Tables } from '../schema/tables.ts';
+import { giveUp, lostSandboxes, stop } from './host-loss.ts';
 import type { HostTable } from './host-table.ts';
+import { storeNow } from './store-now.ts';
 
 /** Of one query. */
 const IDS_MAX = 500;
@@ -37,21 +44,31 @@ export function hostStore(connection: StoreConnection): HostLeases {
         const found = await update.where('name', '=', columnText(name)).returning('name').execute();
         return found.length > 0;
       }),
+    stop: (lease) =>
+      connection.write(`end the lease of the host "${lease.name}"`, (transaction) =>
+        stop(transaction, lease),
+      ),
+    giveUp: (loss) =>
+      connection.write(`give up the host "${loss.name}"`, async (transaction) => {
+        // No sandbox is placed there meanwhile.
+        await holdLock(connection, transaction, 'placement');
+        return await giveUp(transaction, loss);
+      }),
+    lostSandboxes: (max) =>
+      connection.read('list the sandboxes of lost hosts', (db) => lostSandboxes(db, max)),
     hostsOf: (ids) => connection.read('find the hosts of sandboxes', (db) => hostsOf(db, ids)),
   };
 }
 
-/** By the clock of the database: those of hosts differ. */
-const now = (db: Kysely<Tables>): RawBuilder<number> => databaseNow(isPostgres(db) ? 'postgres' : 'sqlite');
-
-async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise<HostLease> {
+async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise<TakenLease> {
   const { directory, leaseMs, runtime, capacity, version } = claim;
   const hosts = await listHosts(transaction);
   const own = await ofDirectory(transaction, directory);
   const name = columnText(claim.name ?? own?.name ?? claim.fallbackName);
   const known = hosts.find((host) => host.name === name);
   const isOthers = known !== undefined && own?.name !== name;
-  if (isOthers && (known.isLive || known.sandboxes > 0)) throw takenName(known);
+  // What is lost may still be answered for in its queues, which bear its name.
+  if (isOthers && (known.isLive || known.sandboxes + known.lost > 0)) throw takenName(known);
   if (own !== undefined && own.name !== name)
     await leaveName(
       transaction,
@@ -59,16 +76,16 @@ async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise
       name,
     );
   const fence = (known?.fence ?? 0) + 1;
-  const at = now(transaction);
+  const at = storeNow(transaction);
   const facts = { directory, runtime, capacity, version, labels: JSON.stringify(claim.labels), fence };
-  const lease = { heartbeat_at: at, lease_until: sql<number>`${at} + ${sql.lit(leaseMs)}` };
+  const lease = { heartbeat_at: at, lease_until: sql<number>`${at} + ${sql.lit(leaseMs)}`, ended: null };
   await transaction
     .insertInto('host')
     .values({ name, ...facts, ...lease, draining: 0 })
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ ...facts, ...lease }))
     .execute();
   await adopt(transaction, { name, directory });
-  return { name, fence };
+  return { name, fence, ...(own?.ended === 'lost' ? { wasLost: true } : {}) };
 }
 
 /** What was made before sandboxes had hosts lives in the one directory that the database belonged to. */
@@ -95,8 +112,8 @@ async function adopt(
 async function ofDirectory(
   transaction: Transaction<Tables>,
   directory: string,
-): Promise<{ readonly name: string } | undefined> {
-  const query = transaction.selectFrom('host').select('name').where('directory', '=', directory);
+): Promise<Pick<Selectable<HostTable>, 'name' | 'ended'> | undefined> {
+  const query = transaction.selectFrom('host').select(['name', 'ended']).where('directory', '=', directory);
   return await query.executeTakeFirst();
 }
 
@@ -116,10 +133,12 @@ async function leaveName(
   await transaction.deleteFrom('host').where('name', '=', before.name).execute();
 }
 
-function takenName({ name, isLive, sandboxes }: LeasedHost): ParleyError {
+function takenName({ name, isLive, sandboxes, lost }: LeasedHost): ParleyError {
   const why = isLive
     ? 'another data directory serves under it'
-    : `${sandboxes} sandboxes live in another data directory`;
+    : sandboxes > 0
+      ? `${sandboxes} sandboxes live in another data directory`
+      : `${lost} sandboxes of another data directory are being given up`;
   return new ParleyError('engine_misconfigured', `Cannot use the name "${name}" for this host: ${why}`, {
     remedy: 'set host.name or PARLEY_HOST_NAME to a name of its own',
   });
@@ -129,10 +148,10 @@ async function renew(
   transaction: Transaction<Tables>,
   { name, fence, leaseMs }: HostLease & { readonly leaseMs: number },
 ): Promise<RenewedLease> {
-  const at = now(transaction);
+  const at = storeNow(transaction);
   const row = await transaction
     .updateTable('host')
-    .set({ heartbeat_at: at, lease_until: sql<number>`${at} + ${sql.lit(leaseMs)}` })
+    .set({ heartbeat_at: at, lease_until: sql<number>`${at} + ${sql.lit(leaseMs)}`, ended: null })
     .where('name', '=', name)
     .where('fence', '=', fence)
     .returning('draining')
@@ -153,7 +172,7 @@ function hostRows(db: Kysely<Tables>) {
     .selectFrom('host')
     .selectAll()
     .select((from) => [
-      sql<number>`case when lease_until > ${now(db)} then 1 else 0 end`.as('is_live'),
+      sql<number>`case when lease_until > ${storeNow(db)} then 1 else 0 end`.as('is_live'),
       from
         .selectFrom('slot')
         .select(({ fn }) => fn.countAll().as('count'))
@@ -182,14 +201,14 @@ type HostRow = Selectable<HostTable> & {
 
 async function listHosts(db: Kysely<Tables>): Promise<readonly LeasedHost[]> {
   const rows = await hostRows(db)
-    .select((from) =>
-      from
+    .select((from) => {
+      const there = from
         .selectFrom('sandbox')
         .select(({ fn }) => fn.countAll().as('count'))
         .whereRef('sandbox.host', '=', 'host.name')
-        .where('sandbox.status', '!=', 'MISSING')
-        .as('sandboxes'),
-    )
+        .where('sandbox.status', '!=', 'MISSING');
+      return [there.where('lost', '=', 0).as('sandboxes'), there.where('lost', '=', 1).as('lost')];
+    })
     .execute();
   return rows.map((row) => ({
     ...candidateOf(row),
@@ -197,7 +216,9 @@ async function listHosts(db: Kysely<Tables>): Promise<readonly LeasedHost[]> {
     fence: safeInteger(row.fence),
     heartbeatAt: safeInteger(row.heartbeat_at),
     leaseUntil: safeInteger(row.lease_until),
+    ended: row.ended,
     sandboxes: safeInteger(row.sandboxes ?? 0),
+    lost: safeInteger(row.lost ?? 0),
   }));
 }
 
@@ -212,6 +233,8 @@ async function hostsOf(
       .select(['sandbox_id', 'host'])
       .where('sandbox_id', 'in', ids.slice(start, start + IDS_MAX))
       .where('host', 'is not', null)
+      // What is there no more is asked for nowhere: whoever has its records does.
+      .where('status', '!=', 'MISSING')
       .execute();
     for (const { sandbox_id: id, host } of rows) if (host !== null) found.set(sandboxId(id), host);
   }

@@ -19,4 +19,6 @@ export interface HostTable {
   /** Epoch milliseconds by the clock of the database, as the next one. */
   readonly heartbeat_at: BigIntColumn;
   readonly lease_until: BigIntColumn;
+  /** Null while its lease is renewed, or ought to be. */
+  readonly ended: 'stopped' | 'lost' | null;
 }

@@ -26,6 +26,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0006-proxies': { up: shareLimits },
   '0007-hosts': { up: addHosts },
   '0008-hosts-of-waiters': { up: addHostsOfWaiters },
+  '0009-lost-hosts': { up: addHostLosses },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -86,6 +87,16 @@ async function addHosts(db: Kysely<unknown>): Promise<void> {
 /** Null: any host will do. */
 async function addHostsOfWaiters(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('slot_line').addColumn('host', 'text').execute();
+}
+
+/** Loss is rare: an index of it alone costs nothing where no host was given up. */
+async function addHostLosses(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('host').addColumn('ended', 'text').execute();
+  await db.schema
+    .alterTable('sandbox')
+    .addColumn('lost', 'integer', (column) => column.notNull().defaultTo(0))
+    .execute();
+  await sql`create index sandbox_lost on sandbox (created_at) where lost = 1`.execute(db);
 }
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

@@ -84,6 +84,8 @@ export interface SandboxTable extends Stamped, PooledSandboxColumns {
   readonly draining: Generated<FlagColumn>;
   /** Where it lives; null: bound to no host. Set by placement, never by a projection. */
   readonly host: Generated<string | null>;
+  /** 1 once its host was given up: its machine hears so until it is `MISSING`. */
+  readonly lost: Generated<FlagColumn>;
   readonly session_started_at: NullableBigIntColumn;
   readonly created_at: BigIntColumn;
   readonly created_by: string;

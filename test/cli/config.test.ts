@@ -92,7 +92,14 @@ describe('loadDeployment()', () => {
       proxyConfigRaw: undefined,
       proxyPort: null,
       gatewayExport: null,
-      host: { name: null, capacity: null, labels: {}, leaseMs: 60_000, strategy: 'spread' },
+      host: {
+        name: null,
+        capacity: null,
+        labels: {},
+        leaseMs: 60_000,
+        lostAfterMs: 300_000,
+        strategy: 'spread',
+      },
       configPath: null,
       reading: {
         revision: createHash('sha256').update('').digest('hex'),

@@ -79,3 +79,25 @@ it('says that there is no such host, and where they are listed', async () => {
   expect(stderr).toContain('there is no such host');
   expect(stderr).toContain('parley hosts list');
 });
+
+it('gives up a host whose worker is gone or has stopped, and none whose worker serves', async () => {
+  await take('build-7');
+  expect(await parley('give-up', 'build-7')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('its worker serves') as string,
+  });
+  await withStore(({ hosts }) => hosts.stop({ name: 'build-7', fence: 1 }));
+  expect((await parley('list')).stdout).toMatch(/^build-7 +stopped /m);
+  const done = { code: 0, stdout: 'build-7  lost, 0 sandboxes\n' };
+  expect(await parley('give-up', 'build-7')).toMatchObject(done);
+  expect(await parley('give-up', 'build-7')).toMatchObject(done);
+  expect((await parley('list')).stdout).toMatch(/^build-7 +lost /m);
+  await take('old', {}, 0);
+  expect(
+    JSON.parse((await parley('give-up', 'old', '--json')).stdout.split('\n').at(-2) ?? ''),
+  ).toMatchObject({
+    ...{ name: 'old', state: 'lost', fence: 2, lost: 0 },
+  });
+  const { code, stderr } = await parley('give-up', 'build-8');
+  expect([code, stderr]).toEqual([2, expect.stringContaining('there is no such host')]);
+});

@@ -8,6 +8,7 @@ import { engineSuite } from './store-suite-engine.ts';
 import { eventSuite } from './store-suite-events.ts';
 import { hostSuite } from './store-suite-hosts.ts';
 import { pinSuite } from './store-suite-pins.ts';
+import { lostHostSuite } from './store-suite-lost-hosts.ts';
 import { idempotencySuite } from './store-suite-idempotency.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { overviewSuite } from './store-suite-overview.ts';
@@ -35,6 +36,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   warmPoolSuite(open);
   hostSuite(open);
   pinSuite(open);
+  lostHostSuite(open);
   poolSuite(open);
   eventSuite(open);
   spendSuite(open);

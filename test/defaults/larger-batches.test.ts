@@ -127,6 +127,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [string, string]>> = {
   'deployment store.statement_timeout': ['defaults/store-crowd', 'a statement that hangs'],
   'deployment warm_pool.max_age': ['core/warm-pool', 'warmSteps'],
   'deployment host.lease': ['host/host-lease', 'away for longer than its time'],
+  'deployment host.lost_after': ['host/host-losses', 'away for longer than the bound'],
   'job reconcile.settle': ['core/run-table', 'settling'],
   'job reconcile.window.before': ['core/reconcile', 'both ends of the window included'],
   'job reconcile.window.after': ['core/reconcile', 'both ends of the window included'],

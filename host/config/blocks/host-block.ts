@@ -14,6 +14,7 @@ export function hostOf({ document }: ConfigParts, values: readonly EffectiveValu
     capacity: numberOf(values, 'host.capacity') || null,
     labels: document.host?.labels ?? {},
     leaseMs: numberOf(values, 'host.lease') * SECOND_MS,
+    lostAfterMs: numberOf(values, 'host.lost_after') * SECOND_MS,
     strategy: textOf(values, 'host.placement') as HostStrategy,
   };
 }

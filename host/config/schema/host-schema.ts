@@ -14,6 +14,8 @@ import { count, fitting, oneOf } from './schema-forms.ts';
 const SANDBOXES_MAX = 100_000;
 /** Below, a worker that is merely slow would lose its host; above, sandboxes would be placed on a lost one all day. */
 const LEASE_SECONDS_RANGE = [5, 3_600] as const;
+/** Below, a database that pauses would end what lives; above, a batch would wait for a machine that is gone for days. */
+const LOST_AFTER_SECONDS_RANGE = [5, 7 * 86_400] as const;
 
 export const host = z
   .strictObject({
@@ -24,6 +26,10 @@ export const host = z
       .meta({ description: 'What this host has that others have not. "parley hosts list" shows it.' })
       .optional(),
     lease: count(...LEASE_SECONDS_RANGE, 'Seconds without a sign of life after which a host gets nothing more.'),
+    lost_after: count(
+      ...LOST_AFTER_SECONDS_RANGE,
+      'Seconds after the end of its lease until this worker gives another host up, with what lives there.',
+    ),
     placement: oneOf(HOST_STRATEGIES, 'Which host gets the next sandbox: the emptiest, or the fullest.'),
   })
   .meta({

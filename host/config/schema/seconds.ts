@@ -13,6 +13,7 @@ export const IN_SECONDS: ReadonlySet<string> = new Set<SettingPath>([
   'limits.deletion_time',
   'warm_pool.max_age',
   'host.lease',
+  'host.lost_after',
   'store.statement_timeout',
 ]);
 

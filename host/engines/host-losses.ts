@@ -1,0 +1,101 @@
+/**
+ * Gives up hosts whose worker is gone, and tells the sandboxes that lived there (D33).
+ * Owns the patience: a host is given up only when its lease has been over for the bound, and this process has seen it
+ * silent for one lease more, without a gap. A database that was away for hours makes every lease old at once; whoever
+ * lives has renewed its own by then. That of many workers one gives a host up is the store's to see to.
+ */
+import type { HostLease, HostLeases, LeasedHost } from '../../ports/host-leases.ts';
+import type { Notifier } from '../../ports/notifier.ts';
+
+/** Sweeps in the time of one lease: a silent host is seen more than once before its end. */
+const SWEEPS = 2;
+/** Of one sweep; the next one tells those that are left. */
+const TOLD_MAX = 1_000;
+
+export interface HostLossWatch {
+  readonly hosts: Pick<HostLeases, 'list' | 'giveUp' | 'lostSandboxes'>;
+  readonly notices: Notifier;
+  readonly lease: HostLease;
+  readonly leaseMs: number;
+  readonly lostAfterMs: number;
+  /** Milliseconds of a clock that nobody sets. */
+  readonly steady: () => number;
+  readonly onNotice: (text: string) => void;
+}
+
+export interface HostLosses {
+  sweep(): Promise<void>;
+  /** Resolves once no sweep is under way. */
+  stop(): Promise<void>;
+}
+
+interface Sighting {
+  readonly fence: number;
+  readonly leaseUntil: number;
+  readonly since: number;
+}
+
+export function watchHostLosses(watch: HostLossWatch): HostLosses {
+  let sightings: ReadonlyMap<string, Sighting> = new Map();
+  let underWay: Promise<void> | null = null;
+  const sweepOnce = async (): Promise<void> => {
+    try {
+      sightings = await giveUpSilent(watch, sightings);
+      await tellLost(watch);
+    } catch {
+      // Whatever else needs the store tells of it; what was seen before is no evidence any more.
+      sightings = new Map();
+    }
+  };
+  const sweep = (): Promise<void> => {
+    underWay ??= sweepOnce().finally(() => (underWay = null));
+    return underWay;
+  };
+  const timer = setInterval(() => void sweep(), watch.leaseMs / SWEEPS);
+  void sweep();
+  return {
+    sweep,
+    async stop() {
+      clearInterval(timer);
+      await underWay;
+    },
+  };
+}
+
+async function giveUpSilent(
+  watch: HostLossWatch,
+  before: ReadonlyMap<string, Sighting>,
+): Promise<ReadonlyMap<string, Sighting>> {
+  const now = watch.steady();
+  const seen = new Map<string, Sighting>();
+  for (const host of await watch.hosts.list()) {
+    if (host.isLive || host.ended !== null || host.name === watch.lease.name) continue;
+    const sighting = seenAgain(before.get(host.name), host, now);
+    seen.set(host.name, sighting);
+    if (now - sighting.since >= patienceMs(watch, host)) await giveUp(watch, host);
+  }
+  return seen;
+}
+
+/** A sign of life in between, or another holder, begins it anew. */
+function seenAgain(before: Sighting | undefined, { fence, leaseUntil }: LeasedHost, now: number): Sighting {
+  const isSame = before?.fence === fence && before.leaseUntil === leaseUntil;
+  return isSame ? before : { fence, leaseUntil, since: now };
+}
+
+/** It renews its lease several times in this: its own lease may be a longer one than ours. */
+function patienceMs({ leaseMs }: HostLossWatch, { leaseUntil, heartbeatAt }: LeasedHost): number {
+  return Math.max(leaseMs, leaseUntil - heartbeatAt);
+}
+
+async function giveUp({ hosts, lostAfterMs, onNotice }: HostLossWatch, host: LeasedHost): Promise<void> {
+  const { name, fence } = host;
+  const lost = await hosts.giveUp({ name, fence, silentMs: lostAfterMs });
+  if (lost !== null) onNotice(`host ${name} was given up: its worker is gone, and with it ${lost} sandboxes`);
+}
+
+/** Again with every sweep until each is MISSING: one may not have begun its life when it was told first. */
+async function tellLost({ hosts, notices }: HostLossWatch): Promise<void> {
+  for (const { sandboxId: id } of await hosts.lostSandboxes(TOLD_MAX))
+    await notices.deliver({ to: { machine: 'sandbox', id }, event: { type: 'hostLost' } });
+}
