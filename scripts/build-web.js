@@ -59,7 +59,7 @@ async function forProduction(work) {
 }
 
 async function bundle(outDir) {
-  const { build } = await import(BUNDLER);
+  const { build } = await import('vite');
   const { default: react } = await import('@vitejs/plugin-react');
   await build({
     root: SOURCE,

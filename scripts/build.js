@@ -198,7 +198,7 @@ async function bundleWorkflows(outdir) {
     for (const file of [WORKFLOW_BUNDLE, WORKFLOW_STAMP]) rmSync(dist(file), { force: true });
     return;
   }
-  const { bundleWorkflowCode } = await import(WORKFLOW_BUNDLER);
+  const { bundleWorkflowCode } = await import('@temporalio/worker');
   const silent = () => undefined;
   const logger = {
     log: silent,
