@@ -96,8 +96,6 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
       env: environment(kind === 'proxy' ? 'clients' : 'agents', on?.disk ?? diskFromHere, name),
     });
   };
-  const numbers = (count: number): readonly number[] =>
-    Array.from({ length: count }, (_, index) => index + 1);
   const machines = numbers(size.workers).map((number) => machine(`host-${number}`));
   const other = machine('elsewhere');
   makeFolders(other.diskFromHere);
@@ -113,10 +111,7 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
       runToEnd(other.enter([process.execPath, PROGRAM, ...args, '--config', file]), {
         ...environment('agents', other.disk, 'elsewhere'),
       }),
-    filesElsewhere(folder) {
-      const there = path.join(other.diskFromHere, folder);
-      return existsSync(there) ? readdirSync(there, { recursive: true, encoding: 'utf8' }) : [];
-    },
+    filesElsewhere: (folder) => filesBelow(path.join(other.diskFromHere, folder)),
     bill: (book) => billOf(vendor.url, VENDOR_KEYS[book]),
     async close(keepsFiles) {
       const programs = [...apis, ...proxies, ...workers];
@@ -141,6 +136,14 @@ function makeFolders(disk: string): void {
   for (const name of ['t', 'home', 'data', 'out'])
     mkdirSync(path.join(disk, name), { recursive: true, mode: 0o700 });
 }
+
+/** Empty for a folder that nobody made. */
+function filesBelow(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+}
+
+/** From 1. */
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 type Kind = 'api' | 'worker' | 'proxy';
 

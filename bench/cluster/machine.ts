@@ -65,7 +65,8 @@ class NamespaceMachine implements Machine {
   constructor(root: string, name: string, diskFromHere: string) {
     this.name = name;
     this.diskFromHere = diskFromHere;
-    this.disk = path.join(root, 'disk');
+    // Control groups are those of the whole machine, and an installation knows its own by this path.
+    this.disk = path.join(root, name);
     this.#root = root;
     mkdirSync(this.disk, { recursive: true });
   }

@@ -19,7 +19,11 @@ function host(name: string, changes: Partial<HostCandidate> = {}): HostCandidate
 const SPREAD: HostRequirement = { runtime: 'process', strategy: 'spread' };
 const PACK: HostRequirement = { runtime: 'process', strategy: 'pack' };
 
-const full = (current: number, limit: number): HostChoice => ({ kind: 'full', current, limit });
+const full = (current: number, limit: number): Extract<HostChoice, { kind: 'full' }> => ({
+  kind: 'full',
+  current,
+  limit,
+});
 const on = (name: string): HostChoice => ({ kind: 'chosen', name });
 
 interface Case {
