@@ -4,6 +4,7 @@
  */
 import type { ConversationRow } from '../machine/projection.ts';
 import type { ConversationSnapshot } from '../machine/snapshot.ts';
+import type { StartTaskStatus } from '../status.ts';
 import { tellSandbox, type ConversationContext } from './conversation-context.ts';
 import { conversationSnapshot, type ConversationState } from './state.ts';
 
@@ -22,21 +23,14 @@ export function settleConversation(before: ConversationState, context: Conversat
 
 /** A watcher waits for READY or ERROR; the steps in between are for the record, and would fill its inbox. */
 function isSame(before: ConversationSnapshot, after: ConversationSnapshot): boolean {
-  const isStarting = !hasBegun(after);
-  if (hasBegun(before) === isStarting) return false;
   return (Object.keys(after) as (keyof ConversationSnapshot)[]).every((field) => {
-    if (field === 'sequence' || (isStarting && (field === 'startTask' || field === 'executionStatus')))
-      return true;
-    // Nothing can be asked of a sandbox before its first word.
-    if (field === 'sandboxId' && after.sandboxStatus === null) return true;
+    if (field === 'sequence') return true;
+    if (field === 'startTask') return isFinal(before.startTask) === isFinal(after.startTask);
     return before[field] === after[field];
   });
 }
 
-/** An agent with its first message before it is still being started. */
-function hasBegun({ startTask, executionStatus, settled }: ConversationSnapshot): boolean {
-  return startTask === 'ERROR' || (startTask === 'READY' && (executionStatus !== 'IDLE' || settled));
-}
+const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || status === 'ERROR';
 
 function noticeSandbox(context: ConversationContext): void {
   const { state } = context;

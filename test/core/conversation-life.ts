@@ -5,7 +5,6 @@
 import { conversationMachine, type ConversationCommand } from '../../core/conversation/machine.ts';
 import type { AgentReport, ConversationEvent } from '../../core/conversation/message.ts';
 import type { ConversationSpec, ConversationState } from '../../core/conversation/state.ts';
-import type { EntityAddress } from '../../core/ids.ts';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { SandboxSnapshot } from '../../core/machine/snapshot.ts';
 import { Life } from './life.ts';
@@ -58,9 +57,9 @@ export const GONE = { status: 'MISSING', usable: false, transition: null, detail
 export class ConversationLife extends Life<ConversationState | null, ConversationEvent, ConversationCommand> {
   private requests = 0;
 
-  constructor(change: Partial<ConversationSpec> = {}, watcher: EntityAddress | null = null) {
+  constructor(change: Partial<ConversationSpec> = {}) {
     super(conversationMachine, null);
-    this.send({ type: 'started', spec: { ...CONVERSATION_SPEC, ...change }, watcher });
+    this.send({ type: 'started', spec: { ...CONVERSATION_SPEC, ...change }, watcher: null });
   }
 
   get its(): ConversationState {
