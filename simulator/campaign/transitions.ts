@@ -37,7 +37,7 @@ export const IMPOSSIBLE: readonly Impossible[] = [
     never(name, 'a stop is the only command out, and a stop of what is gone is answered as done'),
   ),
   ...SANDBOX_PHASES.filter((phase) => phase !== 'missing').map((phase) =>
-    never(`sandbox ${phase} > missing by hostLost`, 'its worlds have one host, and that is never given up'),
+    never(`sandbox ${phase} > missing by hostLost`, 'hosts are lost in the campaign of hosts alone'),
   ),
 ];
 
