@@ -39,10 +39,13 @@ describe('planted bugs', () => {
 });
 
 describe('detectors', () => {
-  it.each(['campaign', 'hosts', 'conformance'] as const)('%s finds nothing where nothing is planted', async (name) => {
-    for (let seed = FIRST; seed < FIRST + CLEAN_SEEDS; seed += 1)
-      expect({ seed, finding: await DETECTORS[name](seed) }).toEqual({ seed, finding: null });
-  });
+  it.each(['campaign', 'hosts', 'conformance'] as const)(
+    '%s finds nothing where nothing is planted',
+    async (name) => {
+      for (let seed = FIRST; seed < FIRST + CLEAN_SEEDS; seed += 1)
+        expect({ seed, finding: await DETECTORS[name](seed) }).toEqual({ seed, finding: null });
+    },
+  );
 
   it.each(REPRESENTATIVE)(
     'find "%s"',

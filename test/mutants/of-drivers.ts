@@ -37,9 +37,9 @@ export const OF_DRIVERS: readonly Mutant[] = [
   {
     name: 'slot-given-back-twice',
     file: SLOTS,
-    find: '    if (user === undefined) return;\n    this.holders.delete(sandboxId);\n    this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);',
+    find: '    if (user === undefined) return;\n    this.hosts?.table.giveBack(sandboxId);\n    this.holders.delete(sandboxId);\n    this.slotsOfUser.set(user, (this.slotsOfUser.get(user) ?? 1) - 1);',
     replace:
-      '    this.holders.delete(sandboxId);\n    const own = user ?? [...this.slotsOfUser.keys()][0];\n    if (own !== undefined) this.slotsOfUser.set(own, (this.slotsOfUser.get(own) ?? 1) - 1);',
+      '    this.hosts?.table.giveBack(sandboxId);\n    this.holders.delete(sandboxId);\n    const own = user ?? [...this.slotsOfUser.keys()][0];\n    if (own !== undefined) this.slotsOfUser.set(own, (this.slotsOfUser.get(own) ?? 1) - 1);',
     mistake: 'Every projection of a sandbox without a slot gives one back to its user.',
     source: 'A counter that is lowered at every delivery of an event and not once.',
     caughtBy: ['I2'],

@@ -133,7 +133,7 @@ export const OF_SANDBOXES: readonly Mutant[] = [
   },
   {
     name: 'phase-deadline-off-by-one',
-    file: TABLE,
+    file: ANSWERS,
     find: 'context.now >= context.state.phaseDeadline) then(context);',
     replace: 'context.now > context.state.phaseDeadline) then(context);',
     mistake: 'The timer of a phase strikes at the very instant, and finds that it is not over yet.',
