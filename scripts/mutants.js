@@ -18,7 +18,10 @@ import { ROOT, setup } from './setup.js';
 const SEEDS_MAX = 500;
 const FOLDER = path.join(ROOT, 'dist', 'run', 'mutants');
 /** The rows without a patch: they must stay clean on every seed that a bug was looked for with. */
-const CONTROLS = ['campaign', 'hosts', 'conformance'].map((detector) => ({ name: `(none: ${detector})`, detector }));
+const CONTROLS = ['campaign', 'hosts', 'conformance'].map((detector) => ({
+  name: `(none: ${detector})`,
+  detector,
+}));
 
 /**
  * The text of a source with its patch.
