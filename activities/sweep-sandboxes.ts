@@ -6,6 +6,7 @@
  */
 import type { SandboxId } from '../core/ids.ts';
 import type { SandboxRow } from '../core/machine/projection.ts';
+import type { HostLookup } from '../ports/host-leases.ts';
 import type { World } from './world.ts';
 
 /** An orphan is removed when this many sweeps saw it, */
@@ -31,8 +32,12 @@ export interface SweepReport {
   readonly problems: readonly string[];
 }
 
-/** Never throws: a runtime that cannot be asked changes nothing (D13). */
-export async function sweepSandboxes(world: SweptWorld, before: OrphanSightings): Promise<SweepReport> {
+/** Never throws: a runtime that cannot be asked changes nothing (D13). `hosts` null: no sandbox lives anywhere else. */
+export async function sweepSandboxes(
+  world: SweptWorld,
+  before: OrphanSightings,
+  hosts: HostLookup | null = null,
+): Promise<SweepReport> {
   const done: string[] = [];
   const problems: string[] = [];
   const sightings = new Map<string, { firstSeenAt: number; sightings: number }>();
@@ -53,7 +58,9 @@ export async function sweepSandboxes(world: SweptWorld, before: OrphanSightings)
         done.push(`removed sandbox ${sandboxId}, which no record knew`);
       } else problems.push(problem);
     }
-    problems.push(...lost(rows, new Set(held.map(({ sandboxId }) => sandboxId))));
+    problems.push(
+      ...(await lost([...rows.values()], new Set(held.map(({ sandboxId }) => sandboxId)), hosts)),
+    );
     const leftovers = await world.runtime.removeLeftovers?.();
     done.push(...(leftovers ?? []).map((line) => `removed ${line}, which belonged to no sandbox`));
   } catch (error) {
@@ -111,11 +118,20 @@ async function removeOrphan(world: SweptWorld, { sandboxId, generation }: Orphan
 }
 
 /** Files that should be kept and are not there: a resume would begin with an empty workspace. */
-function lost(rows: ReadonlyMap<SandboxId, SandboxRow>, held: ReadonlySet<SandboxId>): readonly string[] {
-  return [...rows.values()]
+async function lost(
+  rows: readonly SandboxRow[],
+  held: ReadonlySet<SandboxId>,
+  hosts: HostLookup | null,
+): Promise<readonly string[]> {
+  const gone = rows
     .filter((row) => row.status === 'PAUSED' && row.releasedAt !== null && row.transition === null)
-    .filter((row) => !held.has(row.sandboxId))
-    .map((row) => `The files of sandbox ${row.sandboxId} are gone: the runtime does not hold it any more`);
+    .map(({ sandboxId }) => sandboxId)
+    .filter((id) => !held.has(id));
+  // What is released on another machine lies on the disk of that one.
+  const elsewhere = hosts === null || gone.length === 0 ? new Map<SandboxId, string>() : await hosts.of(gone);
+  return gone
+    .filter((id) => (elsewhere.get(id) ?? hosts?.own) === hosts?.own)
+    .map((id) => `The files of sandbox ${id} are gone: the runtime does not hold it any more`);
 }
 
 /** A list may show a sandbox twice. */

@@ -38,6 +38,14 @@ export interface TakenLease extends HostLease {
   readonly wasLost?: true;
 }
 
+/** Where sandboxes live, as one worker asks (D33). */
+export interface HostLookup {
+  /** The name of this worker's. */
+  readonly own: string;
+  /** Of those that live on a host. */
+  of(ids: readonly SandboxId[]): Promise<ReadonlyMap<SandboxId, string>>;
+}
+
 /** Of a host that was given up. */
 export interface LostSandbox {
   readonly sandboxId: SandboxId;

@@ -5,7 +5,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { Activities, Activity, PollResult, WatchActivity } from '../activities/activity.ts';
 import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
-import { addressKey, type EntityAddress, type SandboxId } from '../core/ids.ts';
+import { addressKey, type EntityAddress } from '../core/ids.ts';
 import { wholeState } from '../core/machine/machine.ts';
 import { machineOf } from '../core/machine/machines.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
@@ -15,6 +15,7 @@ import { withShortTexts } from '../core/text/short-values.ts';
 import { shortened } from '../core/text/shorten.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
+import type { HostLookup } from '../ports/host-leases.ts';
 import type { Journal } from '../ports/journal.ts';
 import { basisOf } from '../workflows/basis.ts';
 import {
@@ -47,20 +48,13 @@ export interface CarrierOptions {
   readonly clock: Clock;
   /** Absent: nobody looks whether the clock was set. */
   readonly steadyClock?: SteadyClock;
-  /** Absent: sandboxes are bound to no host, and any worker carries out what reaches into one. */
-  readonly hosts?: HostLookup;
+  /** Null or absent: sandboxes are bound to no host, and any worker carries out what reaches into one. */
+  readonly hosts?: HostLookup | null;
   /** After rows were written. */
   readonly onRows?: () => void;
   /** It stands still: its workflow was set back, or this worker is late. */
   readonly onOvertaken?: (entity: EntityAddress) => void;
   readonly onError?: (command: ActivityCommand, error: ParleyError, attempt: number) => void;
-}
-
-/** Where sandboxes live (D33). */
-export interface HostLookup {
-  /** The name of this worker's. */
-  readonly own: string;
-  of(ids: readonly SandboxId[]): Promise<ReadonlyMap<SandboxId, string>>;
 }
 
 /** What one try leaves for the next, which may be on another worker. */
@@ -113,7 +107,7 @@ async function hostsOfCommands(
   const all = [...brief, ...Object.entries(touched)].flatMap(([id, sandbox]) =>
     sandbox === null ? [] : [{ id, sandbox }],
   );
-  if (hosts === undefined || all.length === 0) return {};
+  if (hosts === undefined || hosts === null || all.length === 0) return {};
   const found = await hosts.of([...new Set(all.map(({ sandbox }) => sandbox))]);
   const entries = all.map(({ id, sandbox }) => [id, found.get(sandbox)] as const);
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { ParleyError } from '../../core/parley-error.ts';
 import { offerRoomTo } from '../../activities/offer-room.ts';
 import type { World } from '../../activities/world.ts';
-import type { HostLease, HostLeases, TakenLease } from '../../ports/host-leases.ts';
+import type { HostLease, HostLeases, HostLookup, TakenLease } from '../../ports/host-leases.ts';
 import { directoryId } from '../../store/engine/installation.ts';
 import type { Closers } from '../closers.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -32,6 +32,14 @@ export function takeHostLease(hosts: HostLeases, config: DeploymentConfig): Prom
     version: programVersion(),
     leaseMs: host.leaseMs,
   });
+}
+
+/** Null: sandboxes are bound to no host. */
+export function hostLookup(
+  lease: HostLease | null,
+  { hosts }: { readonly hosts: Pick<HostLeases, 'hostsOf'> },
+): HostLookup | null {
+  return lease === null ? null : { own: lease.name, of: (ids) => hosts.hostsOf(ids) };
 }
 
 /** The name of the machine, as far as one of a queue may look like it. */

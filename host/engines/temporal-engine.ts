@@ -25,6 +25,7 @@ import { versionedWorkers, type WorkerVersion } from '../../temporal/versioning/
 import { activityQueues, startWorkers, type Workers, type WorkersOptions } from '../../temporal/worker.ts';
 import { newRunId } from '../run-id.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
+import { hostLookup } from './host-lease.ts';
 import { converterOf } from './temporal-codec.ts';
 import { openObservers, type TemporalObservers } from './temporal-observers.ts';
 import { serverOf } from './temporal-server.ts';
@@ -106,7 +107,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
     clock: systemClock,
     steadyClock: steadyClock(),
     onRows,
-    ...(lease === null ? {} : { hosts: { own: lease.name, of: (ids) => store.hosts.hostsOf(ids) } }),
+    hosts: hostLookup(lease, store),
     onOvertaken: (entity) => parts.onNotice(standsStill(addressKey(entity))),
   });
   const { plans, records } = store;

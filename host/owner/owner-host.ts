@@ -14,7 +14,7 @@ import { openEngineStore } from '../follow/config-store.ts';
 import { openEndpoints } from '../proxy/endpoints.ts';
 import { removeEngineNote } from '../engines/engine-note.ts';
 import { isService, openFollowedFile } from '../follow/followed-file.ts';
-import { serveHost, takeHostLease } from '../engines/host-lease.ts';
+import { hostLookup, serveHost, takeHostLease } from '../engines/host-lease.ts';
 import type { EngineParts, HostEngine } from '../engines/host-engine.ts';
 import { hostLife, type HostLife } from '../host-life.ts';
 import { hostOf } from '../host-of.ts';
@@ -86,7 +86,7 @@ export async function openOwnerHost(
   closers.add(() => engine.stop());
   if (lease !== null) serveHost({ config, lease, store, world, engine, closers, onFailure, onNotice });
   await engine.start();
-  const sweeper = startSweeper(world, onNotice);
+  const sweeper = startSweeper(world, { onNotice, hosts: hostLookup(lease, store) });
   closers.add(() => sweeper.close());
   // Whoever only carries one run out would leave sandboxes behind that nobody replaces.
   if (isService(options)) {

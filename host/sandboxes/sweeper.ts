@@ -4,6 +4,7 @@
  */
 import { sweepSandboxes, type OrphanSightings } from '../../activities/sweep-sandboxes.ts';
 import type { World } from '../../activities/world.ts';
+import type { HostLookup } from '../../ports/host-leases.ts';
 
 /** Often enough that an orphan is gone some two minutes after it was first seen; a sweep costs one listing. */
 const SWEEP_EVERY_MS = 60_000;
@@ -13,7 +14,13 @@ export interface Sweeper {
   close(): Promise<void>;
 }
 
-export function startSweeper(world: World, onNotice: (text: string) => void): Sweeper {
+export interface SweeperOptions {
+  /** Null: no sandbox lives on another machine. */
+  readonly hosts: HostLookup | null;
+  readonly onNotice: (text: string) => void;
+}
+
+export function startSweeper(world: World, { hosts, onNotice }: SweeperOptions): Sweeper {
   let sightings: OrphanSightings = new Map();
   let timer: ReturnType<World['clock']['setTimer']> | null = null;
   let isClosed = false;
@@ -24,7 +31,7 @@ export function startSweeper(world: World, onNotice: (text: string) => void): Sw
     onNotice(text);
   };
   const sweep = async (): Promise<void> => {
-    const report = await sweepSandboxes(world, sightings);
+    const report = await sweepSandboxes(world, sightings, hosts);
     ({ sightings } = report);
     for (const line of [...report.done, ...report.problems]) tell(line);
     if (!isClosed) arm();

@@ -153,4 +153,13 @@ describe('sweepSandboxes()', () => {
     expect(first.problems).toEqual([expect.stringContaining('are gone')]);
     expect(first.done).toEqual(['removed control group x, which belonged to no sandbox']);
   });
+
+  it.each([
+    ['own', 1],
+    ['another', 0],
+  ])('tells of released files of the host "%s" %i times', async (host, times) => {
+    const { world } = worldWith({ row: { status: 'PAUSED', releasedAt: 5 }, held: [] });
+    const hosts = { own: 'own', of: () => Promise.resolve(new Map([[ORPHAN, host]])) };
+    expect((await sweepSandboxes(world, NONE, hosts)).problems).toHaveLength(times);
+  });
 });
