@@ -54,6 +54,11 @@ describeWith('chromium', 'the example of three hundred', () => {
       (all) => all.length > 0,
     );
     if (one === undefined) throw new Error('nothing is at work');
+    const results = `/api/v1/conversation/${one.id}/events/search?limit=10&kind__eq=ObservationEvent`;
+    await eventually(
+      () => world.ask(results),
+      ({ items }: { readonly items: readonly unknown[] }) => items.length > 0,
+    );
     return one;
   };
 
