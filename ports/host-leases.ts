@@ -67,6 +67,8 @@ export interface LeasedHost extends HostFacts, HostCandidate {
   readonly leaseUntil: number;
   /** How its latest lease came to its end; null while it runs, or has run out. */
   readonly ended: 'stopped' | 'lost' | null;
+  /** It drains, and what was released on it is archived and removed. */
+  readonly archivesReleased: boolean;
   /** Sandboxes of it that are not `MISSING`, nor lost. */
   readonly sandboxes: number;
   /** Those that were lost with it and are not `MISSING` yet. */
@@ -97,8 +99,13 @@ export interface HostLeases {
   lostSandboxes(max: number): Promise<readonly LostSandbox[]>;
   /** By name. */
   list(): Promise<readonly LeasedHost[]>;
-  /** Whether it hands out sandboxes. False: there is no such host. Idempotent. */
-  drain(name: string, draining: boolean): Promise<boolean>;
+  /**
+   * Whether it hands out sandboxes, and what becomes of those that were released there: kept unless that is said.
+   * False: there is no such host. Idempotent.
+   */
+  drain(name: string, draining: boolean, options?: { readonly archivesReleased?: boolean }): Promise<boolean>;
+  /** Released ones of a host, at most `max`. */
+  releasedOn(name: string, max: number): Promise<readonly SandboxId[]>;
   /** Where each lives; one that is bound to no host, `MISSING` or unknown is left out. */
   hostsOf(ids: readonly SandboxId[]): Promise<ReadonlyMap<SandboxId, string>>;
 }

@@ -15,6 +15,7 @@ import { configOption, examples, jsonOption, type CommandContext } from '../comm
 
 interface HostsOptions {
   readonly json?: true;
+  readonly archiveReleased?: true;
   readonly config?: string;
 }
 
@@ -35,6 +36,7 @@ export function hostsCommand({ shell, finish }: CommandContext): Command {
       examples(
         'parley hosts list',
         'parley hosts drain build-7',
+        'parley hosts drain build-7 --archive-released',
         'parley hosts undrain build-7',
         'parley hosts give-up build-7',
       ),
@@ -46,7 +48,12 @@ export function hostsCommand({ shell, finish }: CommandContext): Command {
           finish(await list(shell, options));
         }),
     )
-    .addCommand(drains('drain', 'Place no sandbox on a host any more. What lives there goes on.', true))
+    .addCommand(
+      drains('drain', 'Place no sandbox on a host any more. What lives there goes on.', true).option(
+        '--archive-released',
+        'archive and remove what is or will be released there; its conversations can only be read then',
+      ),
+    )
     .addCommand(drains('undrain', 'Place sandboxes on a host again.', false))
     .addCommand(
       sub('give-up', 'Give up a host whose worker is gone, and all that lives there.')
@@ -82,7 +89,8 @@ interface Draining {
 
 async function drain(shell: Shell, { host, draining, options }: Draining): Promise<ExitCode> {
   const changed = await withHosts(shell, options, { readOnly: false }, async (leases) => {
-    if (!(await leases.drain(host, draining))) return null;
+    const archivesReleased = options.archiveReleased === true;
+    if (!(await leases.drain(host, draining, { archivesReleased }))) return null;
     return (await leases.list()).find(({ name }) => name === host) ?? null;
   });
   if (changed === null)
@@ -142,11 +150,13 @@ function stateOf({ isLive, draining, ended }: LeasedHost): HostState {
 
 function recordOf(host: LeasedHost): { readonly type: string } {
   const { name, runtime, capacity, up, sandboxes, lost, labels, version, draining, fence } = host;
+  const { archivesReleased } = host;
   const at = { heartbeat_at: host.heartbeatAt, lease_until: host.leaseUntil };
   const facts = {
     name,
     state: stateOf(host),
     draining,
+    archives_released: archivesReleased,
     runtime,
     capacity,
     up,

@@ -77,7 +77,12 @@ export type SandboxEvent =
       readonly inRun?: true;
     }
   | { readonly type: 'pauseRequested'; readonly requestId: string; readonly reason: 'user' | 'capacity' }
-  | { readonly type: 'deleteRequested'; readonly requestId: string }
+  | {
+      readonly type: 'deleteRequested';
+      readonly requestId: string;
+      /** Whoever empties a host takes what was released, as its Deletion Time does, and leaves all else alone (D33). */
+      readonly onlyReleased?: true;
+    }
   /** The start of a conversation in it has failed, and nothing will come of it. */
   | { readonly type: 'startFailed'; readonly conversationId: ConversationId }
   /** What an attached agent is up to: a snapshot, newest wins. */

@@ -178,16 +178,21 @@ export function pauseInstead(context: SandboxContext, event: EventOf<'pauseReque
 }
 
 export function remove(context: SandboxContext, event: EventOf<'deleteRequested'>): void {
+  if (event.onlyReleased === true) {
+    if (context.state.phase === 'released') beginDelete(context, { byUser: false });
+    return;
+  }
   if (isFirst(context, event.requestId)) beginDelete(context, { byUser: true });
 }
 
 /** A timer's deletion under way becomes a user's: a failed archive no longer holds it up (D12). */
 export function removeAlready(context: SandboxContext, event: EventOf<'deleteRequested'>): void {
+  if (event.onlyReleased === true) return;
   if (isFirst(context, event.requestId)) context.state.deletedByUser = true;
 }
 
 export function removeFromError(context: SandboxContext, event: EventOf<'deleteRequested'>): void {
-  if (!isFirst(context, event.requestId)) return;
+  if (event.onlyReleased === true || !isFirst(context, event.requestId)) return;
   context.state.deletedByUser = true;
   if (context.state.phase === 'error') beginDestroy(context, 'errorDestroying');
   if (context.state.phase === 'errorEmpty') becomeMissing(context, 'deleted');

@@ -1,9 +1,10 @@
 /**
- * Gives up hosts whose worker is gone, and tells the sandboxes that lived there (D33).
+ * Gives up hosts whose worker is gone, and tells the sandboxes that lived there; empties its own when that is asked for (D33).
  * Owns the patience: a host is given up only when its lease has been over for the bound, and this process has seen it
  * silent for one lease more, without a gap. A database that was away for hours makes every lease old at once; whoever
  * lives has renewed its own by then. That of many workers one gives a host up is the store's to see to.
  */
+import type { SandboxId } from '../../core/ids.ts';
 import type { HostLease, HostLeases, LeasedHost } from '../../ports/host-leases.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 
@@ -11,9 +12,11 @@ import type { Notifier } from '../../ports/notifier.ts';
 const SWEEPS = 2;
 /** Of one sweep; the next one tells those that are left. */
 const TOLD_MAX = 1_000;
+/** An archive that failed is tried again after this. */
+const AGAIN_MS = 600_000;
 
 export interface HostLossWatch {
-  readonly hosts: Pick<HostLeases, 'list' | 'giveUp' | 'lostSandboxes'>;
+  readonly hosts: Pick<HostLeases, 'list' | 'giveUp' | 'lostSandboxes' | 'releasedOn'>;
   readonly notices: Notifier;
   readonly lease: HostLease;
   readonly leaseMs: number;
@@ -37,11 +40,14 @@ interface Sighting {
 
 export function watchHostLosses(watch: HostLossWatch): HostLosses {
   let sightings: ReadonlyMap<string, Sighting> = new Map();
+  let told: ReadonlyMap<SandboxId, number> = new Map();
   let underWay: Promise<void> | null = null;
   const sweepOnce = async (): Promise<void> => {
     try {
-      sightings = await giveUpSilent(watch, sightings);
+      const hosts = await watch.hosts.list();
+      sightings = await giveUpSilent(watch, hosts, sightings);
       await tellLost(watch);
+      told = await archiveReleased(watch, hosts, told);
     } catch {
       // Whatever else needs the store tells of it; what was seen before is no evidence any more.
       sightings = new Map();
@@ -64,11 +70,12 @@ export function watchHostLosses(watch: HostLossWatch): HostLosses {
 
 async function giveUpSilent(
   watch: HostLossWatch,
+  hosts: readonly LeasedHost[],
   before: ReadonlyMap<string, Sighting>,
 ): Promise<ReadonlyMap<string, Sighting>> {
   const now = watch.steady();
   const seen = new Map<string, Sighting>();
-  for (const host of await watch.hosts.list()) {
+  for (const host of hosts) {
     if (host.isLive || host.ended !== null || host.name === watch.lease.name) continue;
     const sighting = seenAgain(before.get(host.name), host, now);
     seen.set(host.name, sighting);
@@ -98,4 +105,28 @@ async function giveUp({ hosts, lostAfterMs, onNotice }: HostLossWatch, host: Lea
 async function tellLost({ hosts, notices }: HostLossWatch): Promise<void> {
   for (const { sandboxId: id } of await hosts.lostSandboxes(TOLD_MAX))
     await notices.deliver({ to: { machine: 'sandbox', id }, event: { type: 'hostLost' } });
+}
+
+/**
+ * Of the own host, while it drains and that is asked for. One that is resumed meanwhile takes no notice; one whose archive
+ * fails is told again later.
+ * @returns what was told, and when
+ */
+async function archiveReleased(
+  { hosts, notices, lease, steady }: HostLossWatch,
+  listed: readonly LeasedHost[],
+  before: ReadonlyMap<SandboxId, number>,
+): Promise<ReadonlyMap<SandboxId, number>> {
+  const own = listed.find(({ name, fence }) => name === lease.name && fence === lease.fence);
+  if (own?.archivesReleased !== true) return new Map();
+  const told = new Map<SandboxId, number>();
+  for (const id of await hosts.releasedOn(lease.name, TOLD_MAX)) {
+    const at = before.get(id);
+    told.set(id, at ?? steady());
+    if (at !== undefined && steady() - at < AGAIN_MS) continue;
+    told.set(id, steady());
+    const event = { type: 'deleteRequested', requestId: `drained/${id}`, onlyReleased: true } as const;
+    await notices.deliver({ to: { machine: 'sandbox', id }, event });
+  }
+  return told;
 }

@@ -24,6 +24,8 @@ import { storeNow } from './store-now.ts';
 
 /** Of one query. */
 const IDS_MAX = 500;
+/** In the column `draining`, where 1 is a host that drains and keeps what was released there. */
+const ARCHIVES_RELEASED = 2;
 
 export function hostStore(connection: StoreConnection): HostLeases {
   return {
@@ -38,9 +40,10 @@ export function hostStore(connection: StoreConnection): HostLeases {
         renew(transaction, { ...lease, leaseMs }),
       ),
     list: () => connection.read('list the hosts', (db) => listHosts(db)),
-    drain: (name, draining) =>
+    drain: (name, draining, { archivesReleased = false } = {}) =>
       connection.write(`drain the host "${name}"`, async (transaction) => {
-        const update = transaction.updateTable('host').set({ draining: flag(draining) });
+        const kept = draining && archivesReleased ? ARCHIVES_RELEASED : flag(draining);
+        const update = transaction.updateTable('host').set({ draining: kept });
         const found = await update.where('name', '=', columnText(name)).returning('name').execute();
         return found.length > 0;
       }),
@@ -56,6 +59,18 @@ export function hostStore(connection: StoreConnection): HostLeases {
       }),
     lostSandboxes: (max) =>
       connection.read('list the sandboxes of lost hosts', (db) => lostSandboxes(db, max)),
+    releasedOn: (name, max) =>
+      connection.read('list what was released on a host', async (db) => {
+        const rows = await db
+          .selectFrom('sandbox')
+          .select('sandbox_id')
+          .where('host', '=', columnText(name))
+          .where('status', '=', 'PAUSED')
+          .where('lost', '=', 0)
+          .limit(max)
+          .execute();
+        return rows.map(({ sandbox_id: id }) => sandboxId(id));
+      }),
     hostsOf: (ids) => connection.read('find the hosts of sandboxes', (db) => hostsOf(db, ids)),
   };
 }
@@ -158,7 +173,7 @@ async function renew(
     .executeTakeFirst();
   return row === undefined
     ? { isHeld: false, draining: false }
-    : { isHeld: true, draining: row.draining === 1 };
+    : { isHeld: true, draining: row.draining !== 0 };
 }
 
 /** What placement sees of them: without a count over all that ever lived there. */
@@ -190,7 +205,7 @@ function candidateOf(row: HostRow): HostCandidate {
     up: safeInteger(row.up ?? 0),
     labels: JSON.parse(row.labels) as HostLabels,
     isLive: row.is_live === 1,
-    draining: row.draining === 1,
+    draining: row.draining !== 0,
   };
 }
 
@@ -217,6 +232,7 @@ async function listHosts(db: Kysely<Tables>): Promise<readonly LeasedHost[]> {
     heartbeatAt: safeInteger(row.heartbeat_at),
     leaseUntil: safeInteger(row.lease_until),
     ended: row.ended,
+    archivesReleased: row.draining === ARCHIVES_RELEASED,
     sandboxes: safeInteger(row.sandboxes ?? 0),
     lost: safeInteger(row.lost ?? 0),
   }));

@@ -15,6 +15,7 @@ export interface HostTable {
   readonly version: string;
   /** Grows with every lease. */
   readonly fence: BigIntColumn;
+  /** 1: it drains; 2: what was released there is archived and removed, too. */
   readonly draining: FlagColumn;
   /** Epoch milliseconds by the clock of the database, as the next one. */
   readonly heartbeat_at: BigIntColumn;

@@ -66,6 +66,9 @@ it('drains a host and takes it back', async () => {
     stdout: 'build-7  draining, 0 sandboxes\n',
   });
   expect(await withStore(({ hosts }) => hosts.list())).toMatchObject([{ draining: true }]);
+  await parley('drain', 'build-7', '--archive-released');
+  const [drained] = (await parley('list', '--json')).stdout.trimEnd().split('\n').slice(-1);
+  expect(JSON.parse(drained ?? '')).toMatchObject({ state: 'draining', archives_released: true });
   expect(await parley('undrain', 'build-7')).toMatchObject({
     code: 0,
     stdout: 'build-7  live, 0 sandboxes\n',

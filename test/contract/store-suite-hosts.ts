@@ -107,6 +107,12 @@ export function hostSuite(open: OpenEmptyStore): void {
       expect(await hosts.list()).toMatchObject([{ draining: true }]);
       expect(await hosts.drain('a', false)).toBe(true);
       expect(await hosts.list()).toMatchObject([{ draining: false }]);
+      await hosts.drain('a', true, { archivesReleased: true });
+      expect(await hosts.list()).toMatchObject([{ draining: true, archivesReleased: true }]);
+      await hosts.drain('a', true);
+      expect(await hosts.list()).toMatchObject([{ draining: true, archivesReleased: false }]);
+      await hosts.drain('a', false, { archivesReleased: true });
+      expect(await hosts.list()).toMatchObject([{ draining: false, archivesReleased: false }]);
     });
 
     it('keeps hostile names and labels as they are, without what no column holds', async () => {
@@ -169,6 +175,27 @@ export function hostSuite(open: OpenEmptyStore): void {
       expect(next.map(({ waiterId }) => waiterId)).toEqual([conversationNumber(3), conversationNumber(4)]);
       expect(await place(store, 3, { waits: true })).toMatchObject({ kind: 'placed' });
       expect(await hostOf(store, 3)).toBe('b');
+    });
+
+    it('names what was released on a host, and nothing else of it', async () => {
+      const store = await open();
+      await store.hosts.take(claim('a', { capacity: 9 }));
+      const states = ['PAUSED', 'RUNNING', 'PAUSED', 'MISSING', 'ERROR'] as const;
+      for (const [at, status] of states.entries()) {
+        await place(store, at + 1);
+        const row = sandboxRow(sandboxNumber(at + 1), {
+          status,
+          sequence: 2,
+          holdsSlot: status === 'RUNNING',
+        });
+        await store.records.project([row]);
+      }
+      const released = [sandboxNumber(1), sandboxNumber(3)];
+      expect((await store.hosts.releasedOn('a', 9)).toSorted()).toEqual(released);
+      expect(await store.hosts.releasedOn('a', 1)).toHaveLength(1);
+      expect(await store.hosts.releasedOn("b' or 1=1", 9)).toEqual([]);
+      await store.hosts.giveUp({ name: 'a', fence: 1, silentMs: 0, alsoStopped: true });
+      expect(await store.hosts.releasedOn('a', 9)).toHaveLength(2);
     });
 
     it('hands nothing to a host that drains or whose lease is over', async () => {

@@ -56,6 +56,34 @@ describe('a sandbox whose host was given up', () => {
   });
 });
 
+describe('a sandbox on a host that is emptied', () => {
+  const empty = (life: sandbox.SandboxLife) =>
+    life.send({ type: 'deleteRequested', requestId: 'drained', onlyReleased: true });
+
+  it('is archived and removed where it was released, as its Deletion Time does it', () => {
+    const life = empty(sandbox.released());
+    expect(life.its).toMatchObject({ phase: 'archiving', deletedByUser: false });
+  });
+
+  it.each([
+    ['starting', sandbox.starting],
+    ['running', sandbox.running],
+    ['pausing', sandbox.pausing],
+    ['reserving', sandbox.reserving],
+    ['resuming', sandbox.resuming],
+    ['stopping', sandbox.stopping],
+    ['archivingByTimer', sandbox.archivingByTimer],
+    ['destroying', sandbox.destroying],
+    ['errorStopping', sandbox.errorStopping],
+    ['error', sandbox.inError],
+    ['missing', sandbox.missing],
+  ])('goes on as if nothing had been asked from %s', (_phase, at) => {
+    const before = at();
+    const { its } = before;
+    expect(empty(before).its).toEqual(its);
+  });
+});
+
 describe('an item on a host that was given up', () => {
   it('begins again at once as infra, without a rule that gives it a try', () => {
     const life = loseHost(run.begun());

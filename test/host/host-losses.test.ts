@@ -1,6 +1,6 @@
 /** When a worker gives other hosts up: after the bound, and only what it has itself seen silent. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { sandboxId } from '../../core/ids.ts';
+import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { watchHostLosses } from '../../host/engines/host-losses.ts';
 import type { LeasedHost, LostSandbox } from '../../ports/host-leases.ts';
 import type { Delivery } from '../../ports/notifier.ts';
@@ -14,6 +14,7 @@ afterEach(() => void vi.useRealTimers());
 const silent = (name: string, change: Partial<LeasedHost> = {}): LeasedHost => ({
   ...{ name, runtime: 'process', capacity: 1, up: 0, labels: {}, isLive: false, draining: false },
   ...{ version: '1', fence: 4, heartbeatAt: 0, leaseUntil: LEASE_MS, ended: null, sandboxes: 2, lost: 0 },
+  archivesReleased: false,
   ...change,
 });
 
@@ -21,6 +22,7 @@ interface Scene {
   /** What the store says; null: it is away. */
   hosts: readonly LeasedHost[] | null;
   lost: readonly LostSandbox[];
+  released: readonly SandboxId[];
   /** What it answers to whoever gives a host up. */
   answer: number | null;
   readonly asked: unknown[];
@@ -30,7 +32,15 @@ interface Scene {
 }
 
 function scene(hosts: readonly LeasedHost[]): Scene {
-  const seen: Omit<Scene, 'stop'> = { hosts, lost: [], answer: 2, asked: [], told: [], said: [] };
+  const seen: Omit<Scene, 'stop'> = {
+    hosts,
+    lost: [],
+    released: [],
+    answer: 2,
+    asked: [],
+    told: [],
+    said: [],
+  };
   const losses = watchHostLosses({
     hosts: {
       list: () => (seen.hosts === null ? Promise.reject(new Error('away')) : Promise.resolve(seen.hosts)),
@@ -39,6 +49,7 @@ function scene(hosts: readonly LeasedHost[]): Scene {
         return Promise.resolve(seen.answer);
       },
       lostSandboxes: () => Promise.resolve(seen.lost),
+      releasedOn: (name) => Promise.resolve(name === 'own' ? seen.released : []),
     },
     notices: {
       deliver(delivery) {
@@ -131,6 +142,36 @@ it('tells every lost sandbox again until it is MISSING, whoever gave its host up
   expect(at.told).toEqual([told, told, told]);
   at.lost = [];
   await vi.advanceTimersByTimeAsync(LEASE_MS);
+  expect(at.told).toHaveLength(3);
+  await at.stop();
+});
+
+it('archives what is released on its own host while that is asked for, each once, and again when it has stayed', async () => {
+  const own = silent('own', { isLive: true, draining: true, archivesReleased: true, fence: 1 });
+  const at = scene([
+    { ...own, archivesReleased: false },
+    silent('b', { isLive: true, archivesReleased: true }),
+  ]);
+  const [first, second] = [sandboxId('a'.repeat(32)), sandboxId('b'.repeat(32))];
+  at.released = [first];
+  await vi.advanceTimersByTimeAsync(LEASE_MS);
+  expect(at.told).toEqual([]);
+  at.hosts = [own];
+  await vi.advanceTimersByTimeAsync(LEASE_MS);
+  at.released = [first, second];
+  await vi.advanceTimersByTimeAsync(LEASE_MS);
+  expect(at.told).toEqual(
+    [first, second].map((id) => ({
+      to: { machine: 'sandbox', id },
+      event: { type: 'deleteRequested', requestId: `drained/${id}`, onlyReleased: true },
+    })),
+  );
+  at.released = [second];
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(at.told).toHaveLength(3);
+  // Another process has the host now.
+  at.hosts = [{ ...own, fence: 2 }];
+  await vi.advanceTimersByTimeAsync(1_200_000);
   expect(at.told).toHaveLength(3);
   await at.stop();
 });
