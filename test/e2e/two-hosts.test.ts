@@ -2,6 +2,8 @@
  * Conversations on two hosts: two real workers with data directories of their own, over one Temporal server, one
  * PostgreSQL and one bucket. Whatever reaches into a sandbox happens where it lives (D33).
  */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
@@ -32,8 +34,8 @@ describeWith('temporal', 'two workers', () => {
         await hosts?.close();
       }, ALL_MS_MAX);
 
-      const run = async (id: string, flags: readonly string[]): Promise<readonly Row[]> => {
-        const end = await hosts.start('alpha', ['run', 'job.yaml', '--json', '--run-id', id, ...flags]).ended;
+      const run = async (id: string, flags: readonly string[], job = 'job.yaml'): Promise<readonly Row[]> => {
+        const end = await hosts.start('alpha', ['run', job, '--json', '--run-id', id, ...flags]).ended;
         expect(end.code, end.stderr).toBe(0);
         const ended = recordsIn(end.stdout).filter(({ type, phase }) => type === 'item' && phase === 'ended');
         return [...new Map(ended.map((item) => [item['key'], item])).values()];
@@ -66,6 +68,33 @@ describeWith('temporal', 'two workers', () => {
           expect(seen.alpha.size).toBeGreaterThan(2);
           expect(seen.beta.size).toBeGreaterThan(2);
           expect([...seen.alpha].filter((id) => seen.beta.has(id))).toEqual([]);
+        },
+        ALL_MS_MAX,
+      );
+
+      it(
+        'leave a job that names one of them to that one, and one that names none there waits and says for what',
+        async () => {
+          const pinned = (name: string, host: string): string => {
+            const text = readFileSync(path.join(hosts.copy.example, 'job.yaml'), 'utf8');
+            writeFileSync(path.join(hosts.copy.example, name), `${text}\nplacement: { host: ${host} }\n`);
+            return name;
+          };
+          const seen = new Set<string>();
+          const timer = setInterval(() => hosts.sandboxesOn('alpha').forEach((id) => seen.add(id)), 50);
+          const items = await run('pinned', ['--limit', '4'], pinned('beta.yaml', 'beta')).finally(() =>
+            clearInterval(timer),
+          );
+          expect(items).toHaveLength(4);
+          for (const item of items) expect(item).toMatchObject({ outcome: 'succeeded', attempt: 1 });
+          expect([...seen]).toEqual([]);
+
+          const flags = ['--run-id', 'nowhere', '--limit', '1'];
+          const waiting = hosts.start('alpha', ['run', pinned('gamma.yaml', 'gamma'), ...flags]);
+          expect(await waiting.says(/gamma/)).toBe(true);
+          const cancelled = await hosts.start('beta', ['cancel', 'nowhere']).ended;
+          expect(cancelled.code, cancelled.stderr).toBe(0);
+          expect((await waiting.ended).code).not.toBe(0);
         },
         ALL_MS_MAX,
       );
