@@ -25,6 +25,8 @@ const START_FIELDS: Readonly<Record<string, Reader>> = {
     'initial_message.run': 'run: message.run',
     conversation_id: 'request.conversation_id ?? application.randomHex',
     sandbox_id: 'request.sandbox_id ?? null',
+    host: 'host: name ?? undefined',
+    host_labels: 'labels: labels ?? undefined',
     selected_repository: 'repository: request.selected_repository',
     selected_branch: 'branch: request.selected_branch',
     git_provider: 'codeHost: request.git_provider',
