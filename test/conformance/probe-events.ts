@@ -75,6 +75,8 @@ const SANDBOX_EVENTS: Readonly<Record<string, ProbeEvent>> = {
   'a pause': always({ type: 'pauseRequested', requestId: REQUEST, reason: 'user' }),
   'a pause to make room': always({ type: 'pauseRequested', requestId: REQUEST, reason: 'capacity' }),
   'a deletion': always({ type: 'deleteRequested', requestId: REQUEST }),
+  'an emptied host': always({ type: 'deleteRequested', requestId: REQUEST, onlyReleased: true }),
+  'a host that is given up': always({ type: 'hostLost' }),
   'a deadline that is not due': always({ type: 'deadline' }),
   gone: answer((commandId) => ({ type: 'runtimeGone', commandId })),
   ready: answer((commandId) => ({ type: 'sandboxReady', commandId })),
