@@ -6,6 +6,7 @@
  */
 import type { SandboxId } from '../core/ids.ts';
 import type { SandboxRow } from '../core/machine/projection.ts';
+import { isReleased } from '../core/sandbox/row.ts';
 import type { HostLookup } from '../ports/host-leases.ts';
 import type { World } from './world.ts';
 
@@ -124,7 +125,7 @@ async function lost(
   hosts: HostLookup | null,
 ): Promise<readonly string[]> {
   const gone = rows
-    .filter((row) => row.status === 'PAUSED' && row.releasedAt !== null && row.transition === null)
+    .filter(isReleased)
     .map(({ sandboxId }) => sandboxId)
     .filter((id) => !held.has(id));
   // What is released on another machine lies on the disk of that one.

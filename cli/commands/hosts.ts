@@ -150,13 +150,12 @@ function stateOf({ isLive, draining, ended }: LeasedHost): HostState {
 
 function recordOf(host: LeasedHost): { readonly type: string } {
   const { name, runtime, capacity, up, sandboxes, lost, labels, version, draining, fence } = host;
-  const { archivesReleased } = host;
   const at = { heartbeat_at: host.heartbeatAt, lease_until: host.leaseUntil };
   const facts = {
     name,
     state: stateOf(host),
     draining,
-    archives_released: archivesReleased,
+    archives_released: host.archivesReleased,
     runtime,
     capacity,
     up,

@@ -32,6 +32,15 @@ export function rowOf(state: SandboxState): SandboxRow {
   };
 }
 
+/** Its files are kept and nothing else of it: not one that is `PAUSED` because an agent waits, nor one on its way. */
+export function isReleased({
+  status,
+  releasedAt,
+  transition,
+}: Pick<SandboxRow, 'status' | 'releasedAt' | 'transition'>): boolean {
+  return status === 'PAUSED' && releasedAt !== null && transition === null;
+}
+
 /** Phases in which no runtime can be up. */
 const SLOTLESS: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
   'archiving',

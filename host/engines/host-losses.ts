@@ -121,10 +121,10 @@ async function archiveReleased(
   if (own?.archivesReleased !== true) return new Map();
   const told = new Map<SandboxId, number>();
   for (const id of await hosts.releasedOn(lease.name, TOLD_MAX)) {
-    const at = before.get(id);
-    told.set(id, at ?? steady());
-    if (at !== undefined && steady() - at < AGAIN_MS) continue;
-    told.set(id, steady());
+    const at = before.get(id) ?? -Infinity;
+    const isDue = steady() - at >= AGAIN_MS;
+    told.set(id, isDue ? steady() : at);
+    if (!isDue) continue;
     const event = { type: 'deleteRequested', requestId: `drained/${id}`, onlyReleased: true } as const;
     await notices.deliver({ to: { machine: 'sandbox', id }, event });
   }

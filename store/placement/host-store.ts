@@ -6,7 +6,9 @@
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { HostCandidate, HostLabels } from '../../core/placement/choose-host.ts';
+import { isReleased } from '../../core/sandbox/row.ts';
 import type {
   HostClaim,
   HostLease,
@@ -60,17 +62,7 @@ export function hostStore(connection: StoreConnection): HostLeases {
     lostSandboxes: (max) =>
       connection.read('list the sandboxes of lost hosts', (db) => lostSandboxes(db, max)),
     releasedOn: (name, max) =>
-      connection.read('list what was released on a host', async (db) => {
-        const rows = await db
-          .selectFrom('sandbox')
-          .select('sandbox_id')
-          .where('host', '=', columnText(name))
-          .where('status', '=', 'PAUSED')
-          .where('lost', '=', 0)
-          .limit(max)
-          .execute();
-        return rows.map(({ sandbox_id: id }) => sandboxId(id));
-      }),
+      connection.read('list what was released on a host', (db) => releasedOn(db, name, max)),
     hostsOf: (ids) => connection.read('find the hosts of sandboxes', (db) => hostsOf(db, ids)),
   };
 }
@@ -236,6 +228,21 @@ async function listHosts(db: Kysely<Tables>): Promise<readonly LeasedHost[]> {
     sandboxes: safeInteger(row.sandboxes ?? 0),
     lost: safeInteger(row.lost ?? 0),
   }));
+}
+
+async function releasedOn(db: Kysely<Tables>, name: string, max: number): Promise<readonly SandboxId[]> {
+  const rows = await db
+    .selectFrom('sandbox')
+    .select('body')
+    .where('host', '=', columnText(name))
+    .where('status', '=', 'PAUSED')
+    // One that is up has an agent that waits.
+    .where('available', '=', 0)
+    .where('lost', '=', 0)
+    .limit(max)
+    .execute();
+  const found = rows.map(({ body }) => JSON.parse(body) as SandboxRow);
+  return found.filter(isReleased).map(({ sandboxId: id }) => id);
 }
 
 async function hostsOf(

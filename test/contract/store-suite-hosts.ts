@@ -183,13 +183,16 @@ export function hostSuite(open: OpenEmptyStore): void {
       const states = ['PAUSED', 'RUNNING', 'PAUSED', 'MISSING', 'ERROR'] as const;
       for (const [at, status] of states.entries()) {
         await place(store, at + 1);
-        const row = sandboxRow(sandboxNumber(at + 1), {
-          status,
-          sequence: 2,
-          holdsSlot: status === 'RUNNING',
-        });
-        await store.records.project([row]);
+        const kept = { sequence: 2, releasedAt: NOW, available: false, holdsSlot: status === 'RUNNING' };
+        await store.records.project([sandboxRow(sandboxNumber(at + 1), { status, ...kept })]);
       }
+      // Of one an agent waits for a person; of the other the stop is under way.
+      await place(store, 6);
+      const waiting = { status: 'PAUSED', sequence: 2 } as const;
+      await store.records.project([sandboxRow(sandboxNumber(6), waiting)]);
+      await place(store, 7);
+      const pausing = { ...waiting, available: false, transition: 'pausing' } as const;
+      await store.records.project([sandboxRow(sandboxNumber(7), pausing)]);
       const released = [sandboxNumber(1), sandboxNumber(3)];
       expect((await store.hosts.releasedOn('a', 9)).toSorted()).toEqual(released);
       expect(await store.hosts.releasedOn('a', 1)).toHaveLength(1);
