@@ -10,6 +10,7 @@ import { stringify } from 'yaml';
 import { createClient, type Client } from '../../api/client/client.ts';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import type { RealCluster } from '../../scripts/real-cluster/real-cluster.ts';
+import { printedBlocks } from '../helpers/printed-commands.ts';
 import { IMAGES } from './cluster-images.ts';
 import { GATEWAY_HOST, GATEWAY_KEYS, GATEWAY_PORT, MODELS_NAMESPACE } from './model-gateway.ts';
 import { rolledOut } from './workload.ts';
@@ -134,8 +135,9 @@ async function upgrade(order: ChartOrder): Promise<void> {
 /** Types the command of docs/chart.md that begins so, and answers what it prints. */
 async function asPrinted(order: ChartOrder, beginning: string): Promise<string> {
   const text = readFileSync(path.join(ROOT, 'docs/chart.md'), 'utf8');
-  const lines = [...text.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = '']) => block.split('\n'));
-  const command = lines.find((line) => line.startsWith(beginning));
+  const command = printedBlocks(text)
+    .flatMap((block) => block.split('\n'))
+    .find((line) => line.startsWith(beginning));
   if (command === undefined) throw new Error(`docs/chart.md has no command that begins with "${beginning}"`);
   const { stdout } = await run('sh', ['-c', command], shellOf(order));
   console.log(`$ ${command}\n${beginning.startsWith('kubectl') ? '(a key)' : stdout}`);

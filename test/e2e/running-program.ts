@@ -2,8 +2,9 @@
  * A program of the batch while it runs: its output so far, the next line that fits, and its end.
  * Owns one child process; whoever started it closes the copy it runs in.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import type { BatchCopy } from './batch-copy.ts';
 
 export interface ProgramEnd {
@@ -37,6 +38,11 @@ export function startProgram(
     env: { ...copy.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  return runningProgram(child);
+}
+
+/** Follows a child that was started just now. */
+export function runningProgram(child: ChildProcessByStdio<null, Readable, Readable>): RunningProgram {
   let stdout = '';
   let stderr = '';
   let isOver = false;

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { listeningAt } from '../scripted-gateway/started-gateway.ts';
 import type { BatchCopy } from './batch-copy.ts';
 import { LEDGER } from './ledger.ts';
 
@@ -26,8 +26,7 @@ export async function startScriptedGateway(copy: BatchCopy, key: string): Promis
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const { url } = JSON.parse(line) as { readonly url: string };
+  const url = await listeningAt(child.stdout);
   return {
     pid: child.pid ?? 0,
     url,

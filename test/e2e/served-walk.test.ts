@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serve, type Served } from '../api/served.ts';
 import { ROOT } from '../cli/parley-program.ts';
+import { printedBlocks } from '../helpers/printed-commands.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { describeWith } from '../helpers/requires.ts';
 
@@ -15,7 +16,7 @@ const inherited = Object.fromEntries(
 /** The shell block of the page, with the address and the key of this process. */
 function walk({ url, key }: Served, folder: string): string {
   const page = readFileSync(path.join(ROOT, 'docs/api.md'), 'utf8');
-  const script = /```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+  const [script = ''] = printedBlocks(page);
   const field = path.join(folder, 'field');
   writeFileSync(
     field,

@@ -9,14 +9,11 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { freePort } from '../../loopback/free-port.ts';
 import { ROOT } from '../cli/parley-program.ts';
+import { printedBlocks } from '../helpers/printed-commands.ts';
 
 const PAGE = readFileSync(path.join(ROOT, 'docs/tutorial.md'), 'utf8');
 /** Between the outputs of two blocks. */
 const MARK = '=== block';
-
-function blocks(): string[] {
-  return [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].map((match) => match[1] ?? '');
-}
 
 interface Typed {
   readonly code: number | null;
@@ -38,7 +35,7 @@ async function type(folder: string, program: string): Promise<Typed> {
     NO_COLOR: '1',
   };
   const port = String(await freePort());
-  const typed = blocks().map((block) => `${block.replaceAll('4010', port)}\necho "${MARK}"`);
+  const typed = printedBlocks(PAGE).map((block) => `${block.replaceAll('4010', port)}\necho "${MARK}"`);
   const script = `set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n${typed.join('\n')}\n`;
   const child = spawn('bash', ['-s'], { cwd: folder, env });
   const read = { out: '', err: '' };
@@ -56,7 +53,7 @@ async function type(folder: string, program: string): Promise<Typed> {
 export async function expectTutorial(folder: string, program: string): Promise<void> {
   const { code, outputs, errors } = await type(folder, program);
   expect(code, `${outputs.join('')}\n${errors}`).toBe(0);
-  expect(outputs.length).toBe(blocks().length + 1);
+  expect(outputs.length).toBe(printedBlocks(PAGE).length + 1);
   const whole = outputs.join('');
   expect(whole).toContain('job.yaml: ok, 3 conversations');
   expect(whole).toContain('run first-notes');

@@ -8,13 +8,14 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { freePort } from '../../loopback/free-port.ts';
 import { ROOT } from '../cli/parley-program.ts';
+import { printedBlocks } from '../helpers/printed-commands.ts';
 
 const PAGE = readFileSync(path.join(ROOT, 'README.md'), 'utf8');
 const OF_A_CHECKOUT = /^npm (start|test)\b/;
 const IS_SERVER = /^parley (serve|proxy) /;
 
 function lines(): readonly string[] {
-  return [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block = '']) => block.trim().split('\n'));
+  return printedBlocks(PAGE).flatMap((block) => block.trim().split('\n'));
 }
 
 export interface TypedPage {

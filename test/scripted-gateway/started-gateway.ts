@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { ROOT } from '../cli/parley-program.ts';
 import { endProcess, type AtEnd } from '../helpers/end-process.ts';
 
@@ -16,7 +17,12 @@ export async function startScriptedGateway(
     env: { ...process.env, ...env },
   });
   atEnd(() => endProcess(child));
-  for await (const line of createInterface({ input: child.stdout }))
+  return await listeningAt(child.stdout);
+}
+
+/** Its address, once it says it. @throws Error when it ends before */
+export async function listeningAt(stdout: Readable): Promise<string> {
+  for await (const line of createInterface({ input: stdout }))
     return (JSON.parse(line) as { readonly url: string }).url;
   throw new Error('the gateway ended before it listened');
 }

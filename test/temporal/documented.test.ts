@@ -3,13 +3,14 @@
  * They run in a network of their own, because they say which ports they use.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import { PARLEY, ROOT } from '../cli/parley-program.ts';
 import { endProcess } from '../helpers/end-process.ts';
+import { runningProgram, type RunningProgram } from '../e2e/running-program.ts';
+import { printedBlocks } from '../helpers/printed-commands.ts';
 import { describeWith, missing } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
@@ -30,9 +31,7 @@ const STAY = ['parley temporal dev', 'parley worker --engine temporal'];
 const ELSEWHERE = ['docker compose -f temporal-compose.yml up --detach --wait'];
 
 function documented(): readonly string[] {
-  const text = readFileSync(path.join(ROOT, 'docs/temporal.md'), 'utf8');
-  const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
-  return blocks
+  return printedBlocks(readFileSync(path.join(ROOT, 'docs/temporal.md'), 'utf8'))
     .flatMap((block) => block.split('\n'))
     .map((line) => line.replace(/\s+#.*/, ''))
     .filter(Boolean);
@@ -52,12 +51,11 @@ describeWith(missing('temporal') === null ? 'network' : 'temporal', 'what docs/t
         ...{ PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}`, NO_COLOR: '1' },
         ...{ PARLEY_MODEL: 'openai/acme/coder-1', PARLEY_GATEWAY_KEY: 'sk-documented' },
       };
-      const type = (command: string): Typed => typed(command, { folder, network, env });
+      const type = (command: string): RunningProgram => typed(command, { folder, network, env });
       writeFileSync(path.join(folder, 'gateway.yaml'), SCRIPT);
       const gateway = type(`node "${path.join(ROOT, 'dist/scripted-gateway.js')}" gateway.yaml`);
-      const said = await gateway.saying(/"url":"([^"]+)"/);
-      env['PARLEY_GATEWAY_URL'] = `${said[1] ?? ''}/v1`;
-      expect((await type('parley init').ended()).code).toBe(0);
+      env['PARLEY_GATEWAY_URL'] = `${await gateway.line(/"url":"([^"]+)"/)}/v1`;
+      expect((await type('parley init').ended).code).toBe(0);
 
       const outcomes: string[] = [];
       for (const command of documented()) {
@@ -67,9 +65,11 @@ describeWith(missing('temporal') === null ? 'network' : 'temporal', 'what docs/t
           env[name] = value;
           continue;
         }
-        if (STAY.includes(command)) await type(command).saying(/Ctrl-C ends it/);
+        const program = type(command);
+        if (STAY.includes(command)) expect(await program.says(/Ctrl-C ends it/), command).toBe(true);
         else {
-          const { code, text } = await type(command).ended();
+          const { code, stdout, stderr } = await program.ended;
+          const text = `${stdout}${stderr}`;
           outcomes.push(`${code} ${/done 1\/1/.test(text)} ${/so one was started/.test(text)}`);
         }
       }
@@ -86,35 +86,12 @@ interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-interface Typed {
-  /** The first match in what it says. @throws when it ends before */
-  saying(what: RegExp): Promise<RegExpExecArray>;
-  ended(): Promise<{ readonly code: number | null; readonly text: string }>;
-}
-
 /** Ends with the test, and whatever it has begun with it. */
-function typed(command: string, { folder, network, env }: Terminal): Typed {
+function typed(command: string, { folder, network, env }: Terminal): RunningProgram {
   const inside = ['--net', `--target=${network}`, 'sh', '-c', `exec ${command}`];
   const child = spawn('nsenter', inside, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => endProcess(child, 'SIGTERM'));
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (part: Buffer) => (text += part.toString()));
-  const exited = once(child, 'close') as Promise<[number | null]>;
-  return {
-    async saying(what) {
-      for (;;) {
-        const found = what.exec(text);
-        if (found !== null) return found;
-        if (child.exitCode !== null) throw new Error(`"${command}" ended with ${child.exitCode}: ${text}`);
-        await Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data'), exited]);
-      }
-    },
-    async ended() {
-      const [code] = await exited;
-      return { code, text };
-    },
-  };
+  return runningProgram(child);
 }
 
 /** A network with a loopback of its own: the process that holds it open. */
