@@ -10,6 +10,7 @@ import {
   HOST_LABEL_VALUE_MAX,
   HOST_LABELS_MAX,
   HOST_NAME_PATTERN,
+  NO_HOSTS,
   type HostPin,
 } from '../../core/placement/choose-host.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -34,9 +35,7 @@ export const hostLabelsIn = z
 /** @throws ParleyError placement_failed: it would never begin */
 export function requireHosts({ capacity }: Deployment, pin: HostPin | undefined): void {
   if (pin === undefined || capacity.hosts !== undefined) return;
-  throw new ParleyError(
-    'placement_failed',
-    `Cannot start on ${describePin(pin)}: sandboxes of this deployment are bound to no host`,
-    { remedy: 'leave it out; docs/hosts.md says what hosts take' },
-  );
+  throw new ParleyError('placement_failed', `Cannot start on ${describePin(pin)}: ${NO_HOSTS}`, {
+    remedy: 'leave it out; docs/hosts.md says what hosts take',
+  });
 }

@@ -111,6 +111,9 @@ function isPinned({ name, labels = {} }: HostPin): boolean {
   return name !== undefined || Object.keys(labels).length > 0;
 }
 
+/** What a job or a start that names a host is told where none is known. */
+export const NO_HOSTS = 'sandboxes of this deployment are bound to no host';
+
 /** `the host "gpu-1"`, `a host with the labels gpu: a100`. */
 export function describePin({ name, labels = {} }: HostPin): string {
   const wanted = Object.entries(labels).map(([label, value]) => `${label}: ${value}`);

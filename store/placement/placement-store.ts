@@ -4,7 +4,7 @@
  */
 import type { Insertable, Transaction } from 'kysely';
 import type { SandboxId } from '../../core/ids.ts';
-import { describePin } from '../../core/placement/choose-host.ts';
+import { describePin, NO_HOSTS } from '../../core/placement/choose-host.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
 import type { Placement, PlacementDecision, PlacementRefusal } from '../../core/placement/place.ts';
 import { placeWithPool } from '../../core/placement/place-in-pool.ts';
@@ -71,9 +71,6 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       connection.read(`read the placement of the conversation "${id}"`, (db) => recordedDecision(db, id)),
   };
 }
-
-/** What a job or a start that names a host is told where none is known. */
-const NO_HOSTS = 'sandboxes of this deployment are bound to no host';
 
 /** One placement, inside a transaction that holds the placement lock. */
 export async function placeConversation(
