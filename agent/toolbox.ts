@@ -4,14 +4,11 @@
  * Owns making that place and starting programs in it; a deployment without one starts them beside the server. The place
  * lasts as long as the server, because what a command leaves running must be there for the next one.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess, SpawnOptions, StdioOptions } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { spawn, type ChildProcess, type SpawnOptions, type StdioOptions } from 'node:child_process';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-
 import { PLUGIN_CACHE } from './limits.ts';
-import { spawnAsUser, toolUser } from './tool-user.ts';
 
 /** Bubblewrap writes here whom it started; the program has only the descriptors below. */
 const STATUS_DESCRIPTOR = 4;
@@ -239,4 +236,43 @@ function send(child: ChildProcess, pid: number | undefined, signal: NodeJS.Signa
       // The group is gone already, which is what was wanted.
     }
   }
+}
+
+const USER = /^(\d{1,10}):(\d{1,10})$/;
+/** A folder that is never there: starting a program in it fails as in any other that is missing. */
+const NO_FOLDER = '/proc/none';
+/**
+ * The server would enter a folder of its own that a link of a tool leads to, and the program would begin in it. So it is
+ * entered by the tools' user.
+ */
+const ENTER = 'cd -- "$1" && shift && unset OLDPWD && exec "$@"';
+
+interface ToolUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Null: tools run as whoever the server runs as. */
+function toolUser(environment: Readonly<Record<string, string | undefined>>): ToolUser | null {
+  const [, uid, gid] = USER.exec(environment['PARLEY_TOOLBOX_USER'] ?? '') ?? [];
+  return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
+}
+
+/** Further groups of the server are not handed on: the system drops them with the change of user. */
+function spawnAsUser(
+  { uid, gid }: ToolUser,
+  command: readonly string[],
+  {
+    cwd,
+    env,
+    stdio,
+  }: { readonly cwd: string; readonly env: Record<string, string>; readonly stdio: StdioOptions },
+): ChildProcess {
+  const options: SpawnOptions = { env, uid, gid, detached: true, stdio };
+  if (!isFolder(cwd)) return spawn('/bin/sh', [], { ...options, cwd: NO_FOLDER });
+  return spawn('/bin/sh', ['-c', ENTER, 'sh', cwd, ...command], { ...options, cwd: '/' });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

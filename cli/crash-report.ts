@@ -2,10 +2,11 @@
  * A bug, on disk instead of on the terminal: what happened, with stack and causes, for whoever repairs it.
  * Owns the file; values of variables that look like secrets are masked (D20), arguments are not written.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync, readFileSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
-import { mappedStack } from './mapped-stack.ts';
+import { fileURLToPath } from 'node:url';
 import type { Shell } from '../host/shell.ts';
 
 /** A chain of causes longer than this is a loop. */
@@ -71,4 +72,37 @@ function maskSecrets(text: string, env: Shell['env']): string {
     .filter(([name, value]) => SECRET_NAME.test(name) && (value ?? '').length >= SECRET_LENGTH_MIN)
     .map(([, value]) => value ?? '');
   return values.reduce((masked, value) => masked.replaceAll(value, '***'), text);
+}
+
+/** `file:///…/dist/chunk.js:12:34` in a line of a stack; lines and columns begin at 1. */
+const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
+
+/** The stack with the places that a map knows replaced by paths of sources; every other line is kept as it is. */
+export function mappedStack(stack: string): string {
+  const maps = new Map<string, FileMap | null>();
+  return stack.replaceAll(PLACE, (place: string, url: string, line: string, column: string) => {
+    const file = fileURLToPath(url);
+    let map = maps.get(file);
+    if (map === undefined) maps.set(file, (map = readMap(file)));
+    const origin = map?.places.findEntry(Number(line) - 1, Number(column) - 1);
+    if (map === null || origin === undefined || !('originalSource' in origin)) return place;
+    const source = path.resolve(map.folder, origin.originalSource);
+    return `${source}:${origin.originalLine + 1}:${origin.originalColumn + 1}`;
+  });
+}
+
+interface FileMap {
+  readonly places: SourceMap;
+  /** What the map's paths are relative to. */
+  readonly folder: string;
+}
+
+/** Null for a file that has no map that can be read: a report must not fail over it. */
+function readMap(file: string): FileMap | null {
+  try {
+    const payload = JSON.parse(readFileSync(`${file}.map`, 'utf8')) as SourceMapPayload;
+    return { places: new SourceMap(payload), folder: path.resolve(path.dirname(file), payload.sourceRoot) };
+  } catch {
+    return null;
+  }
 }

@@ -35,7 +35,7 @@ const NODE_MAX = 24;
 
 /**
  * Called once, before the command is loaded. `command` is what was typed first.
- * A report of a crash reads the maps by itself (mapped-stack.ts); a process that lives long may print a stack anywhere.
+ * A report of a crash reads the maps by itself (crash-report.ts); a process that lives long may print a stack anywhere.
  */
 export function startCold(command: string | undefined): void {
   if (QUICK_COMMANDS.has(command)) setBudget(PATIENT_BUDGET);

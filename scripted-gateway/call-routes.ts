@@ -2,24 +2,18 @@
 // It must not parse scripts or know how rows are kept.
 
 import { Readable } from 'node:stream';
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-
 import { answerOf, completionBody, estimateUsage } from './answer.ts';
 import { ApiError, errorTypeOf } from './api-error.ts';
-import { attributionOf } from './attribution.ts';
-import type { Attribution } from './attribution.ts';
-import { parseChatRequest } from './chat-request.ts';
-import type { ChatRequest } from './chat-request.ts';
-import { chooseTurn } from './script/choose-turn.ts';
-import type { TurnChoice } from './script/choose-turn.ts';
-import { formatUsd } from './decimal-usd.ts';
+import { attributionOf, type Attribution } from './attribution.ts';
+import { parseChatRequest, type ChatRequest } from './chat-request.ts';
+import { chooseTurn, type TurnChoice } from './script/choose-turn.ts';
+import { formatUsd, divideHalfEven } from './decimal-usd.ts';
 import { hasGap } from './script/gap-text.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { KeyHolder } from './key-ring.ts';
 import { messagesForm, readCounted } from './messages-form.ts';
 import { presentedKey } from './presented-key.ts';
-import { price } from './price.ts';
 import type { AnswerTurn, ErrorTurn, ModelPrice, Usage } from './script/script.ts';
 import { streamFrames } from './stream-frames.ts';
 import type { WireForm } from './wire-form.ts';
@@ -243,4 +237,16 @@ async function bill(
     throw new ApiError({ status: 503, type: 'server_error', message });
   }
   return cost;
+}
+
+const tokensPerMillion = 1_000_000n;
+
+/**
+ * Nano-USD of one call. Input and output are added first and rounded once, half to even:
+ * a price with up to three digits after the point is a whole number of nano-USD per token and never rounds.
+ */
+export function price(usage: Usage, model: ModelPrice): bigint {
+  const input = BigInt(usage.promptTokens) * model.inputNanoUsdPerMillion;
+  const output = BigInt(usage.completionTokens) * model.outputNanoUsdPerMillion;
+  return divideHalfEven(input + output, tokensPerMillion);
 }

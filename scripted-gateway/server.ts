@@ -2,15 +2,12 @@
 // It must not listen on a port or read the environment; main.ts does.
 
 import { Readable } from 'node:stream';
-
-import { fastify } from 'fastify';
-import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
-
+import { fastify, type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import { ApiError, errorEnvelope, errorTypeOf, messagesErrorEnvelope } from './api-error.ts';
 import { addCallRoutes } from './call-routes.ts';
-import { exportChunks, exportMediaTypes } from './export-rows.ts';
+import { ledgerColumns, type LedgerRow } from './ledger-row.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { requestBytesMax } from './limits.ts';
+import { requestBytesMax, exportRowsPerChunk } from './limits.ts';
 import { presentedKey } from './presented-key.ts';
 import { parseSpendQuery, spendFilter, totalOf } from './spend-query.ts';
 
@@ -100,4 +97,50 @@ function apiErrorOf(error: FastifyError): ApiError {
     message: isCallers ? `Cannot read request: ${error.message}` : 'Cannot answer: internal error',
     param: isCallers ? 'request_body' : null,
   });
+}
+
+type ExportFormat = 'jsonl' | 'csv';
+
+/** The media type of each format. */
+const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
+  jsonl: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+};
+
+/** The export, chunk by chunk; rows billed after the first chunk was asked for are not in it. */
+export function* exportChunks(
+  rows: readonly LedgerRow[],
+  options: { readonly format: ExportFormat; readonly isWanted: (row: LedgerRow) => boolean },
+): Generator<string> {
+  const rowCount = rows.length;
+  const encode = options.format === 'csv' ? csvLine : jsonLine;
+  if (options.format === 'csv') yield csvRecord(ledgerColumns);
+  for (let start = 0; start < rowCount; start += exportRowsPerChunk) {
+    const slice = rows.slice(start, Math.min(start + exportRowsPerChunk, rowCount));
+    const text = slice.filter(options.isWanted).map(encode).join('');
+    if (text !== '') yield text;
+  }
+}
+
+function jsonLine(row: LedgerRow): string {
+  return `${JSON.stringify(row)}\n`;
+}
+
+/** Texts and numbers as they are, null as nothing, lists and objects as JSON. */
+function csvLine(row: LedgerRow): string {
+  return csvRecord(
+    ledgerColumns.map((column) => {
+      const value = row[column];
+      if (value === null) return '';
+      return typeof value === 'object' ? JSON.stringify(value) : String(value);
+    }),
+  );
+}
+
+function csvRecord(fields: readonly string[]): string {
+  return `${fields.map(csvField).join(',')}\r\n`;
+}
+
+function csvField(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -2,9 +2,8 @@
  * Sends spans to a collector: in batches, behind the work, and never at its cost.
  * Owns the queue and its bound; what a collector that is away has missed is dropped and told about.
  */
-import { otlpJson, type Sender } from './otlp-json.ts';
 import { otlpSettings, type OtlpSettings } from './otlp-settings.ts';
-import type { Span, SpanSink } from './span.ts';
+import type { Span, SpanSink, AttributeValue } from './span.ts';
 
 export interface Spans extends SpanSink {
   /** Sends what is left, for a few seconds at most. */
@@ -119,4 +118,66 @@ async function post({ url, headers }: OtlpSettings, body: string): Promise<Probl
       isFinal: false,
     };
   }
+}
+
+/** Spans in the form that collectors take: OTLP as JSON. */
+interface Sender {
+  readonly serviceName: string;
+  /** Version of Parley. */
+  readonly version: string;
+}
+
+export function otlpJson(spans: readonly Span[], { serviceName, version }: Sender): string {
+  const resource = { attributes: attributesOf({ 'service.name': serviceName, 'service.version': version }) };
+  const scope = { name: 'parley', version };
+  return JSON.stringify({
+    resourceSpans: [{ resource, scopeSpans: [{ scope, spans: spans.map(spanJson) }] }],
+  });
+}
+
+/** `SPAN_KIND_INTERNAL` and `STATUS_CODE_ERROR`. */
+const KIND_INTERNAL = 1;
+const STATUS_ERROR = 2;
+
+function spanJson(span: Span): unknown {
+  const { traceId, spanId, parentSpanId, name, startMs, endMs, attributes, errorCode } = span;
+  const error = errorCode === null ? {} : { 'error.type': errorCode };
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId === null ? {} : { parentSpanId }),
+    name,
+    kind: KIND_INTERNAL,
+    startTimeUnixNano: nanoseconds(startMs),
+    endTimeUnixNano: nanoseconds(endMs),
+    attributes: attributesOf({ ...attributes, ...error }),
+    status: errorCode === null ? {} : { code: STATUS_ERROR, message: errorCode },
+  };
+}
+
+function nanoseconds(ms: number): string {
+  return `${BigInt(Math.round(ms)) * 1_000_000n}`;
+}
+
+function attributesOf(attributes: Span['attributes']): readonly unknown[] {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: valueJson(value) }));
+}
+
+function valueJson(value: AttributeValue): unknown {
+  if (isList(value)) return { arrayValue: { values: listJson(value) } };
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { boolValue: value };
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+}
+
+/** One kind of value in a list: with one fraction in it, all its numbers are written as such (D21). */
+function listJson(values: readonly (string | number | boolean)[]): readonly unknown[] {
+  const hasFraction = values.some((value) => typeof value === 'number' && !Number.isSafeInteger(value));
+  return values.map((value) =>
+    hasFraction && typeof value === 'number' ? { doubleValue: value } : valueJson(value),
+  );
+}
+
+function isList(value: AttributeValue): value is readonly string[] | readonly number[] | readonly boolean[] {
+  return Array.isArray(value);
 }

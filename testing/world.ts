@@ -2,12 +2,15 @@
  * A world on a clock that a test moves on: conversations, sandboxes and runs under one policy.
  * Owns the clock's way forward and how things begin; the rules are those of a real run, and none is added here.
  */
+import { createHash } from 'node:crypto';
 import type { ConversationSpec } from '../core/conversation/state.ts';
 import type { MachineEvent } from '../core/machine/command.ts';
 import { type ConversationId, type EntityAddress, type SandboxId, runId } from '../core/ids.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { runSpec, runSetting } from '../core/run/run-spec.ts';
 import type { GroupingStrategy } from '../core/status.ts';
+import { printDiagnostics } from '../dsl/check/print-diagnostics.ts';
+import { compileJob } from '../dsl/compile-job.ts';
 import { formatDuration } from '../dsl/duration.ts';
 import { START_AT_DEFAULT } from '../dsl/scenario/start-at.ts';
 import { Checking } from '../simulator/checking.ts';
@@ -25,7 +28,6 @@ import { Simulation } from '../simulator/simulation.ts';
 import { openSkippingStage } from './temporal/skipping-stage.ts';
 import { ConversationHandle } from './conversation-handle.ts';
 import { chosenEngine, type WorldEngine } from './engine-choice.ts';
-import { planFrom } from './plan-from.ts';
 import type { PlayedWorld } from './played-world.ts';
 import { RunHandle } from './run-handle.ts';
 import type { SandboxHandle } from './sandbox-handle.ts';
@@ -250,4 +252,17 @@ function startSpec(
     initialMessage:
       message === null ? null : { messageId: `${name}/initial`, text: message ?? 'begin', run: true },
   });
+}
+
+/** @throws Error with the findings when the job has errors */
+export function planFrom(text: string): Plan {
+  const sha256 = (whole: string): string => createHash('sha256').update(whole, 'utf8').digest('hex');
+  const { plan, diagnostics } = compileJob(
+    { path: 'job.yaml', text },
+    { readFile: () => ({ problem: 'missing' }), sha256, inputs: { typed: {}, values: {} } },
+  );
+  if (plan !== null) return plan;
+  throw new Error(
+    `Cannot run the job: it has errors\n${printDiagnostics(diagnostics, text, { format: 'pretty' })}`,
+  );
 }

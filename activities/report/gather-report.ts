@@ -5,27 +5,32 @@
 import { collectOf } from '../../core/plan/item-rules.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan } from '../../core/plan/plan.ts';
-import type { RunItemRow } from '../../core/machine/projection.ts';
+import type { Plan, CollectStep } from '../../core/plan/plan.ts';
+import { type RunItemRow, unsuccessfulOf, type RunRow } from '../../core/machine/projection.ts';
 import type { SpendRow } from '../../core/money/spend.ts';
 import { CHECK_LOG, lastLines } from '../check-log.ts';
-import { readFindings } from '../collect/findings.ts';
+import { readFindings, FINDINGS_FILE } from '../collect/findings.ts';
 import { deliveryEvidence, problemOfDelivery } from '../collect/deliver.ts';
 import { planOf } from '../plan-item.ts';
 import { hiddenForms, openSecrets, redactText } from '../redaction.ts';
 import { bySession, callsWithin, lostWithin } from '../reconcile/run-calls.ts';
 import { attemptsOf } from '../reconcile/run-conversations.ts';
 import { readRecord } from '../reconcile/reconciliation-record.ts';
-import { judgedScores } from '../score-file.ts';
-import type { ReportWorld as World } from './report-world.ts';
-import { COLLECTED_FILES_MAX, collectedFiles } from './collected-files.ts';
+import { judgedScores, SCORES_FILE } from '../score-file.ts';
+import type { ReportWorld as World, ReportWorld } from './report-world.ts';
 import { hasFailed } from '../../report/failure.ts';
 import { addSpend, NO_SPEND, ownSpend } from '../../report/own-spend.ts';
 import { itemTexts, type ItemTexts } from './item-texts.ts';
-import { lastRun } from './last-run.ts';
 import { readLastSteps } from './last-steps.ts';
 import { charactersShown } from '../../report/shown-text.ts';
-import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../report/report-data.ts';
+import type {
+  DeliveredItem,
+  OwnSpend,
+  ReportData,
+  ReportItem,
+  CollectedFile,
+  LastRun,
+} from '../../report/report-data.ts';
 
 /** Whose prompt, answer, changes and check are read: of thousands of conversations that is most of the work. */
 export type TextsOf = 'all' | 'failed';
@@ -193,4 +198,76 @@ async function formsOf(world: World, row: RunItemRow | null): Promise<readonly s
 
 function redacted(row: RunItemRow | null, forms: readonly string[]): RunItemRow | null {
   return row === null || row.detail === null ? row : { ...row, detail: redactText(row.detail, forms) };
+}
+
+/** Literal names among the globs of one item; more of them are found in the folder. */
+const NAMES_MAX = 50;
+
+/** A run of ten thousand has some fifty thousand; what is beyond is collected and has no link. */
+const COLLECTED_FILES_MAX = 1_000_000;
+
+/** `present`: every file of the run, as a path below its folder. */
+function collectedFiles(
+  { key, steps }: { readonly key: string; readonly steps: readonly CollectStep[] },
+  present: ReadonlySet<string>,
+): readonly CollectedFile[] {
+  return namesOf(steps)
+    .filter((name) => present.has(`${key}/${name}`))
+    .map((name) => ({ name, href: relativeLink(`${key}/${name}`) }));
+}
+
+function namesOf(steps: readonly CollectStep[]): readonly string[] {
+  return [...new Set([...steps.flatMap(namesOfStep), CHECK_LOG, SCORES_FILE, FINDINGS_FILE])].slice(
+    0,
+    NAMES_MAX,
+  );
+}
+
+function namesOfStep(step: CollectStep): readonly string[] {
+  switch (step.kind) {
+    case 'trajectory':
+      return ['trajectory.zip'];
+    case 'usage':
+      return ['usage.json'];
+    case 'diff':
+      return ['changes.patch', 'base-commit.txt'];
+    case 'files':
+      return step.globs.filter((glob) => !/[*?[\]{}]/.test(glob)).map((name) => `files/${name}`);
+  }
+}
+
+/** Every part encoded, so that no name ends a link or leaves the run's folder; parentheses would end one in Markdown. */
+export function relativeLink(path: string): string {
+  const encoded = path
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll(/[()'!*]/g, percentEncoded));
+  return `./${encoded.join('/')}`;
+}
+
+const percentEncoded = (character: string): string =>
+  `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/** Null for the first run of its job. */
+async function lastRun({ records }: Pick<ReportWorld, 'records'>, run: RunRow): Promise<LastRun | null> {
+  const [last] = (await records.runs())
+    .filter((one) => isBefore(one, run))
+    .toSorted((a, b) => b.createdAt - a.createdAt);
+  if (last?.endedAt == null) return null;
+  return {
+    runId: last.runId,
+    total: last.total,
+    succeeded: last.total - unsuccessfulOf(last),
+    spentNanoUsd: last.spentNanoUsd,
+    durationMs: last.endedAt - last.createdAt,
+  };
+}
+
+function isBefore(one: RunRow, run: RunRow): boolean {
+  return (
+    one.runId !== run.runId &&
+    one.name === run.name &&
+    one.userId === run.userId &&
+    one.createdAt < run.createdAt &&
+    one.endedAt !== null
+  );
 }

@@ -4,15 +4,21 @@
  * Output is one row, written when the command has ended: half a secret in a row of its own would not be recognised.
  */
 import type { Activity } from '../activity.ts';
-import { runBash } from './bash.ts';
-import type { BashOutcome } from './bash.ts';
+import { ByteWindow } from '../text-bound.ts';
 import { HttpError } from '../serve/http-error.ts';
 import { hexOf } from '../ids.ts';
-import { BASH_COMMANDS_AT_ONCE_MAX, BASH_COMMANDS_KEPT_MAX, BASH_KEPT_BYTES_MAX } from '../limits.ts';
+import {
+  BASH_COMMANDS_AT_ONCE_MAX,
+  BASH_COMMANDS_KEPT_MAX,
+  BASH_KEPT_BYTES_MAX,
+  BASH_OUTPUT_BYTES_MAX,
+} from '../limits.ts';
 import { messageOf } from '../serve/log.ts';
 import type { SecretVault } from '../secret-vault.ts';
 import { zonedTimestamp } from '../timestamp.ts';
 import type { World } from '../world.ts';
+import { runChild } from './child.ts';
+import { shellEnvironment } from './shell-environment.ts';
 
 export interface BashCommand {
   readonly id: string;
@@ -153,4 +159,42 @@ function sizeOf(event: BashEvent): number {
   return event.kind === 'BashCommand'
     ? event.command.length
     : (event.stdout?.length ?? 0) + (event.stderr?.length ?? 0);
+}
+
+/** The command comes over a descriptor of its own: an argument would be seen by every process of the sandbox. */
+const DRIVER = `IFS= read -r -d '' -u 3 __parley_command; exec 3<&-; eval "$__parley_command"`;
+
+/**
+ * One command in a fresh shell, for callers outside the agent. Owns how the command reaches bash and the form of the
+ * answer; keeps no history.
+ */
+interface BashOutcome {
+  /** -1 when time ran out; the streams are then null. */
+  readonly exitCode: number;
+  readonly stdout: string | null;
+  readonly stderr: string | null;
+}
+
+/** @throws the system's error when bash cannot be started, as with a missing `cwd` */
+async function runBash(request: {
+  readonly command: string;
+  readonly cwd: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}): Promise<BashOutcome> {
+  const stdout = new ByteWindow(BASH_OUTPUT_BYTES_MAX);
+  const stderr = new ByteWindow(BASH_OUTPUT_BYTES_MAX);
+  const exitCode = await runChild({
+    program: 'bash',
+    args: ['-c', DRIVER],
+    cwd: request.cwd,
+    env: shellEnvironment({}),
+    script: `${request.command}\0`,
+    timeoutMs: request.timeoutMs,
+    onStdout: (chunk) => stdout.push(chunk),
+    onStderr: (chunk) => stderr.push(chunk),
+    signal: request.signal,
+  });
+  if (exitCode === null) return { exitCode: -1, stdout: null, stderr: null };
+  return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
 }

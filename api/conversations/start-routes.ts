@@ -2,11 +2,13 @@
  * Starting a conversation, and polling until it is READY.
  * Owns the routes; the order of a start is in start.ts.
  */
+import { PassThrough } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { conversationId } from '../../core/ids.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
-import type { Call } from '../application/route.ts';
-import { route } from '../application/route.ts';
+import { type Call, route } from '../application/route.ts';
 import type { Principal } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { idempotencyKeyOf } from '../application/idempotency-key.ts';
@@ -24,7 +26,6 @@ import {
 import { startConversation } from './start.ts';
 import { startRequestSchema, type StartRequest } from './start-request.ts';
 import { startTaskRecords, startTaskSchema, type StartTaskRecord } from './start-task-record.ts';
-import { streamStart } from './stream-start.ts';
 
 const START_ERRORS = ['concurrency_limit_reached', 'secret_in_message', 'secret_reserved'] as const;
 
@@ -142,4 +143,38 @@ async function shown({ application }: StartCall, task: StartTask): Promise<Start
   if (record === undefined || record === null)
     throw new Error('Cannot show the start task: it has no record');
   return record;
+}
+
+/**
+ * Milliseconds between two looks: for the first of them a start that has a sandbox at hand is over, later ones and
+ * those of a start that waits for a slot are rarer.
+ * A status that lasted less is skipped, as the record skips one that lasted no time.
+ */
+const POLL_MS = { first: 10, later: 100, waiting: 1_000 };
+const FIRST_MS = 2_000;
+
+function lookMs(sinceMs: number): number {
+  return sinceMs < FIRST_MS ? POLL_MS.first : POLL_MS.later;
+}
+
+/** A start task told as it moves: one JSON array that grows until READY or ERROR. */
+async function streamStart(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  look: () => Promise<StartTaskRecord>,
+): Promise<void> {
+  const stream = new PassThrough();
+  // Not awaited: it ends with the stream.
+  void reply.type('application/json; charset=utf-8').send(stream);
+  let shown = '';
+  const began = performance.now();
+  stream.write('[\n');
+  for (let record = await look(); ; record = await look()) {
+    const { status, queue_position: position } = record;
+    const news = `${status} ${position}`;
+    if (news !== shown) stream.write(`${shown === '' ? '' : ',\n'}${JSON.stringify(record)}`);
+    shown = news;
+    if (status === 'READY' || status === 'ERROR' || request.raw.socket.destroyed) break;
+    await pause(position === null ? lookMs(performance.now() - began) : POLL_MS.waiting);
+  }
+  stream.end('\n]');
 }

@@ -2,18 +2,24 @@
  * The Agent Server's own HTTP surface under one address per sandbox (spec "Authentication", D5, D14).
  * Owns who is let through: the session key of the present generation; a change of tags passes on to the record (D21).
  */
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
-import { PassThrough } from 'node:stream';
+import {
+  request as httpRequest,
+  type IncomingMessage,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http';
+import { type Readable, PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { agentTarget } from '../../activities/agent-target.ts';
 import { conversationId as asConversationId, sandboxId as asSandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import type { Application, SandboxCaller } from '../application/application.ts';
 import type { Gate } from '../application/gate.ts';
-import { metadataIn } from './relayed-metadata.ts';
-import { answerHeaders, requestHeaders } from './relay-headers.ts';
+import { bodyText, jsonBody } from '../application/json-body.ts';
+import { InvalidRequest } from '../application/validation.ts';
+import { tagsIn } from '../conversations/start-request.ts';
 
 /**
  * What clients ask without a key, to see whether they may begin. The answer is ours, from the record: nothing that a
@@ -139,4 +145,114 @@ async function tellRecord(
     to: { machine: 'conversation', id },
     event: { type: 'metadataChanged', requestId: randomHex(32), title, tags },
   });
+}
+
+const OF_ONE_CONNECTION = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+]);
+/** An API key opens everything of its user: the inside of a sandbox is no place for it (D20). */
+const OURS = new Set(['authorization', 'cookie']);
+/** All that an answer may say of itself. */
+const PASSED_BACK = [
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'etag',
+  'last-modified',
+  'retry-after',
+] as const;
+/** What a browser never runs, whatever is in it; anything else is bytes. */
+const DATA_TYPE =
+  /^(?:application\/(?:json|jsonl|x-ndjson|octet-stream|zip|gzip)|text\/(?:plain|event-stream))$/;
+const BYTES = 'application/octet-stream';
+const DISPOSITION = /^attachment; filename(?:\*=UTF-8''|=)[\w.%~-]{1,300}$/;
+
+/** Headers of a request or answer that passes through the relay. */
+function requestHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const passed = Object.entries(headers).filter(([name]) => !OF_ONE_CONNECTION.has(name) && !OURS.has(name));
+  return { ...Object.fromEntries(passed), host: 'agent', connection: 'close' };
+}
+
+export function answerHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const passed = PASSED_BACK.map((name) => [name, headers[name]] as const).filter(
+    ([, value]) => value !== undefined,
+  );
+  const type = dataType(headers['content-type']);
+  const named = headers['content-disposition'] ?? '';
+  const attachment = DISPOSITION.test(named) ? named : 'attachment';
+  return {
+    ...Object.fromEntries(passed),
+    'content-type': type,
+    ...(type === BYTES ? { 'content-disposition': attachment } : {}),
+    'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+  };
+}
+
+function dataType(said: string | undefined): string {
+  const [type = '', ...parameters] = (said ?? '').toLowerCase().split(';');
+  const known = type.trim();
+  if (!DATA_TYPE.test(known)) return BYTES;
+  return parameters.some((one) => /^\s*charset=utf-?8\s*$/.test(one)) ? `${known}; charset=utf-8` : known;
+}
+
+const PATH = /^api\/conversations\/([0-9a-fA-F-]{32,36})$/;
+/** Fifty tags of 256 characters fit many times. */
+const BYTES_MAX = 262_144;
+
+const bodySchema = z.object({
+  title: z.string().trim().min(1).max(200).nullish(),
+  tags: tagsIn.nullish(),
+});
+
+interface RelayedMetadata {
+  readonly conversationId: string;
+  readonly title: string | null;
+  readonly tags: Readonly<Record<string, string>> | null;
+  readonly bytes: Buffer;
+}
+
+/** Null for any other request, whose body is not touched. @throws ParleyError request_too_large, invalid_request: no text */
+async function metadataIn(
+  request: FastifyRequest,
+  path: string,
+  body: Readable,
+): Promise<RelayedMetadata | null> {
+  const conversationId = PATH.exec(path)?.[1];
+  if (request.method !== 'PATCH' || conversationId === undefined) return null;
+  const bytes = await readAll(body);
+  const parsed = bodySchema.safeParse(jsonOf(bytes));
+  // What is malformed is the Agent Server's to refuse, and changes nothing here.
+  const { title = null, tags = null } = parsed.success ? parsed.data : {};
+  return { conversationId, title, tags, bytes };
+}
+
+async function readAll(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BYTES_MAX)
+      throw new ParleyError('request_too_large', 'Cannot take the request: it is too large');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return jsonBody(bodyText(bytes));
+  } catch (error) {
+    if (error instanceof InvalidRequest) throw error;
+    return null;
+  }
 }

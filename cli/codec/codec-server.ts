@@ -4,13 +4,12 @@
  * Must not log or keep what it decodes.
  */
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import type { PayloadCodec } from '@temporalio/common';
+import type { PayloadCodec, Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { answerErrors } from '../../api/error-answer.ts';
 import { sameText } from '../../api/session-auth.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { repeatedHeader, severalHeaders } from '../../core/repeated-header.ts';
-import { payloadsFromJson, payloadsSchema, payloadsToJson } from './payloads-json.ts';
 
 /** A page of a history is at most 4 MiB, which base64 makes longer by a third; the rest is room. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
@@ -85,4 +84,37 @@ function corsHeaders(origin: string): Record<string, string> {
     'access-control-max-age': `${PREFLIGHT_SECONDS}`,
     vary: 'origin',
   };
+}
+
+const payloadSchema = z.object({
+  metadata: z.record(z.string(), z.base64()).optional(),
+  data: z.base64().optional(),
+});
+
+/** Fields it does not name are left out of the answer, as by any reader of this format. */
+const payloadsSchema = z.object({ payloads: z.array(payloadSchema).optional() });
+export type PayloadsJson = z.infer<typeof payloadsSchema>;
+
+export function payloadsFromJson({ payloads }: PayloadsJson): Payload[] {
+  return (payloads ?? []).map(({ metadata, data }) => ({
+    metadata: mapValues(metadata ?? {}, (value) => Buffer.from(value, 'base64')),
+    data: Buffer.from(data ?? '', 'base64'),
+  }));
+}
+
+export function payloadsToJson(payloads: readonly Payload[]): PayloadsJson {
+  return {
+    payloads: payloads.map(({ metadata, data }) => ({
+      metadata: mapValues(metadata ?? {}, base64),
+      data: base64(data ?? new Uint8Array(0)),
+    })),
+  };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64');
+}
+
+function mapValues<A, B>(record: Readonly<Record<string, A>>, map: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]));
 }

@@ -3,21 +3,63 @@
  * Owns the entry points a driver uses; the rules are in the transition table, and who begins is the run's decision.
  */
 import { stay, type Machine, type Step } from '../machine/machine.ts';
+import { changedPositions } from '../run/amend/changed-positions.ts';
 import { initRun } from '../run/init.ts';
 import { itemsDeadline } from '../run/items/item-deadlines.ts';
+import { itemRows } from '../run/items/rows.ts';
 import type { RunOrder } from '../run/message.ts';
 import { RUN_PARTS } from '../run/parts.ts';
 import type { RunRules } from '../run/rules.ts';
 import { FIRST_SEQUENCE } from '../run/shards.ts';
-import { copyRun, type RunState } from '../run/state.ts';
-import { hostKey } from '../run/run-context.ts';
+import { copyRun, type RunState, indexAt, isInFlight, type RunItem } from '../run/state.ts';
+import { hostKey, type RunContext } from '../run/run-context.ts';
 import { runClockSet } from '../run/working-time.ts';
 import { runCell } from '../machine/transition-table.ts';
 import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
 import { hasClosedForGood, tellReady } from './items.ts';
 import type { ShardSpec, ShardEvent } from './message.ts';
 import { SHARD_TABLE, type ShardPhase } from './table.ts';
-import { settleShard } from './shard-context.ts';
+
+/**
+ * What a shard tells after every step that changed something: rows of its items, and attempts that have ended.
+ * Owns no decision about items.
+ */
+function settleShard(before: RunState, context: RunContext): void {
+  const { state } = context;
+  state.sequence += 1;
+  const changed = changedPositions(before.items, state.items);
+  if (changed.length > 0) context.order({ type: 'project', rows: itemRows(state, changed) });
+  for (const position of changed) {
+    const [was, is] = [before.items[position], state.items[position]];
+    if (was !== undefined && is !== undefined && hasEnded(was, is))
+      reportAttempt(context, indexAt(state, position), is);
+  }
+}
+
+function hasEnded(was: RunItem, is: RunItem): boolean {
+  return isInFlight(was) && !isInFlight(is);
+}
+
+function reportAttempt(context: RunContext, index: number, item: RunItem): void {
+  const { state } = context;
+  if (item.ending === null) return;
+  const { attempt, phase, ending, notBefore, costNanoUsd, conversationId, sandboxId, sandboxStatus } = item;
+  const event = {
+    type: 'attemptEnded',
+    index,
+    attempt,
+    phase: phase === 'waiting' ? 'waiting' : 'ended',
+    ending,
+    notBefore,
+    costNanoUsd,
+    conversationId,
+    sandboxId,
+    sandboxStatus,
+    // A shard remembers of sandboxes only which must be kept because of what could not be collected.
+    isUncollected: state.sandboxes.some((kept) => kept.sandboxId === sandboxId),
+  } as const;
+  context.order({ type: 'send', to: { machine: 'run', id: state.runId }, event });
+}
 
 export type ShardCommand = Identified<RunOrder>;
 

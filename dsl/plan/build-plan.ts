@@ -3,14 +3,20 @@
  * Owns the built-in defaults of a run and the hash of the plan.
  */
 import type { PlanIssues } from '../../core/plan/plan-issue.ts';
-import type { Plan, PlanItem, PlanReconcile, PlanReport, SecretReference } from '../../core/plan/plan.ts';
+import type {
+  Plan,
+  PlanItem,
+  PlanReconcile,
+  PlanReport,
+  SecretReference,
+  PlanNotify,
+  PlanSchedule,
+} from '../../core/plan/plan.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { buildAdmission, buildBudget } from './build-admission.ts';
 import { buildDeliver } from './build-deliver.ts';
-import { buildFinally } from './build-finally.ts';
 import { rulesOfRun } from '../build-own-rules.ts';
 import { buildPool } from './build-pool.ts';
-import { buildSchedule } from './build-schedule.ts';
 import type { InputValue } from '../inputs/input-value.ts';
 import { hashPlan, type Hasher } from './plan-text.ts';
 import { amountNano, durationMs, resolvePlacement, sorted } from './resolve-item.ts';
@@ -111,4 +117,32 @@ function formatOf(file: string): PlanReport['format'] {
   if (file.endsWith('.html')) return 'html';
   if (file.endsWith('.xml')) return 'junit';
   return file.endsWith('.jsonl') ? 'jsonl' : 'markdown';
+}
+
+/** Long enough for a receiver that is being restarted. */
+const TIMEOUT_DEFAULT_MS = 2 * MINUTE_MS;
+const TEXT_DEFAULT = '{job} {run}: {status}, {succeeded} of {total} succeeded, {usd} USD';
+
+/** What is done when a run has ended, as the plan has it. */
+function buildFinally(steps: NonNullable<JobDocument['finally']>): readonly PlanNotify[] {
+  return steps.map(({ notify: { to, key, text, when, timeout } }) => ({
+    kind: 'notify',
+    to: to.from === 'url' ? { url: to.url } : { secret: to.secret },
+    keySecret: key ?? null,
+    text: text ?? TEXT_DEFAULT,
+    when: when ?? 'always',
+    timeoutMs: durationMs(timeout) ?? TIMEOUT_DEFAULT_MS,
+  }));
+}
+
+/** The schedule of a job as the plan has it. */
+function buildSchedule(schedule: NonNullable<JobDocument['schedule']>): PlanSchedule {
+  return {
+    cron: schedule.cron,
+    timezone: schedule.timezone ?? 'UTC',
+    overlap: schedule.overlap ?? 'skip',
+    catchupMs: durationMs(schedule.catchup),
+    jitterMs: durationMs(schedule.jitter),
+    paused: schedule.paused ?? false,
+  };
 }

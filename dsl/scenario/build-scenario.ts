@@ -8,11 +8,11 @@ import type { GroupingStrategy } from '../../core/status.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { defined } from '../defined.ts';
 import type { Report } from '../check/report.ts';
+import type { Expression } from '../expression/expression.ts';
+import { parseRate } from '../plan/build-admission.ts';
 import { childOf, treeAt, type Tree } from '../read/tree.ts';
+import type { ArrivalsDocument } from './arrivals-schema.ts';
 import type { BehaviourDocument, RuntimeDocument } from './behaviour-schema.ts';
-import { buildArrivals } from './build-arrivals.ts';
-import { buildEvent } from './build-event.ts';
-import { buildExpectation } from './build-expectation.ts';
 import { conditionIn, type Conditions } from './conditions.ts';
 import { distributionOf, lengthMs, priceOf, tokenCount } from './figures.ts';
 import type {
@@ -22,8 +22,18 @@ import type {
   ScenarioRule,
   ScenarioRuntime,
   ScenarioSpan,
+  ScenarioArrivals,
+  ScenarioAction,
+  ScenarioEvent,
+  ScenarioTarget,
+  Expectation,
 } from './scenario.ts';
-import type { ScenarioDocument } from './scenario-schema.ts';
+import {
+  type ScenarioDocument,
+  type EventDocument,
+  EXPECTATION_KEYS,
+  type ExpectationDocument,
+} from './scenario-schema.ts';
 import { START_AT_DEFAULT } from './start-at.ts';
 
 /** Long enough for every job that is not held up by a limit of days. */
@@ -141,4 +151,83 @@ export function buildBehaviour(written: BehaviourDocument): ScenarioBehaviour {
     },
     rateLimit: limit && { share: limit.share, wait: distributionOf(limit.wait, lengthMs) },
   });
+}
+
+type Written = NonNullable<ArrivalsDocument['conversations']>;
+
+/** `count`: how many come where the file does not say it. */
+function buildArrivals(
+  written: Written | undefined,
+  { startAt, count }: { readonly startAt: number; readonly count: number },
+): ScenarioArrivals | null {
+  if (written === undefined) return null;
+  const { rate, every, at } = written;
+  if (at !== undefined) return { kind: 'at', atMs: at.map((moment) => offsetOf(moment, startAt)) };
+  const gap =
+    every === undefined
+      ? ({ kind: 'exponential', mean: parseRate(rate ?? '') ?? 0 } as const)
+      : distributionOf(every, lengthMs);
+  return { kind: 'gaps', gap, count: written.count ?? count };
+}
+
+function offsetOf(moment: string, startAt: number): number {
+  const instant = instantFromText(moment);
+  return instant === null ? lengthMs(moment) : Math.max(0, instant - startAt);
+}
+
+/** Null for an event without an action or target: that was said. */
+function buildEvent(event: EventDocument, span: ScenarioSpan): ScenarioEvent | null {
+  const action = actionOf(event);
+  return action === null ? null : { atMs: lengthMs(event.at), action, span };
+}
+
+function actionOf(event: EventDocument): ScenarioAction | null {
+  const { sandbox, conversation, message, gateway, run, concurrency } = event;
+  const target = targetOf(event);
+  if (gateway !== undefined) return { do: 'gateway', status: gateway.status, forMs: lengthMs(gateway.for) };
+  if (run !== undefined) return { do: run === 'cancel' ? 'cancel_run' : 'drain_run' };
+  if (concurrency !== undefined) return { do: 'concurrency', value: concurrency };
+  if (target === null) return null;
+  if (message !== undefined) return { do: 'message', conversation: target, text: message.text };
+  if (conversation !== undefined) return { do: conversation, conversation: target };
+  return sandbox === undefined ? null : { do: sandbox, sandbox: target };
+}
+
+function targetOf({ key, message, pick }: EventDocument): ScenarioTarget | null {
+  const named = key ?? message?.to;
+  if (named !== undefined) return { key: named };
+  return pick === undefined ? null : { pick };
+}
+
+interface ExpectationContext {
+  readonly untilMs: number;
+  /** The compiled expression of a key, with its place. */
+  condition(key: string): { readonly that: Expression; readonly span: ScenarioSpan } | null;
+}
+
+/** Null for an expectation without an expression: that was said. */
+function buildExpectation(
+  written: ExpectationDocument,
+  { untilMs, condition }: ExpectationContext,
+): Expectation | null {
+  const kind = EXPECTATION_KEYS.find((key) => written[key] !== undefined);
+  const found = kind === undefined ? null : condition(kind === 'at' ? 'that' : kind);
+  if (kind === undefined || found === null) return null;
+  const { within, name, why, level } = written;
+  const about = {
+    ...found,
+    level: level === 'warn' ? ('warning' as const) : ('error' as const),
+    why: why ?? null,
+    name: name ?? found.that.source,
+  };
+  switch (kind) {
+    case 'at':
+      return { ...about, kind, atMs: lengthMs(written.at ?? ''), withinMs: lengthMs(within ?? '0s') };
+    case 'eventually':
+      return { ...about, kind, withinMs: within === undefined ? untilMs : lengthMs(within) };
+    case 'always':
+    case 'never':
+    case 'end':
+      return { ...about, kind };
+  }
 }

@@ -3,6 +3,7 @@
  * Pure: the job and the names of faults come from the world beside the file. Broken input is data, never an exception.
  */
 import type { Plan } from '../../core/plan/plan.ts';
+import { nearestName } from '../check/nearest-name.ts';
 import { compileAmendable, type AmendableCompilation } from '../compile-job.ts';
 import type { JobSource } from '../read/decode-source.ts';
 import type { Diagnostic } from '../check/diagnostic.ts';
@@ -11,16 +12,16 @@ import { checkSchema, readDocument } from '../read/read-document.ts';
 import type { Report } from '../check/report.ts';
 import type { JobDocument } from '../schema/job-schema.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
-import { childOf, textOf, type Tree } from '../read/tree.ts';
+import { childOf, textOf, type Tree, entriesOf, entryOf, treeAt } from '../read/tree.ts';
 import type { FileProblem } from '../world.ts';
 import { buildScenario } from './build-scenario.ts';
 import { checkArrivals, checkItemArrivals } from './check-arrivals.ts';
 import { checkChoices } from './check-choices.ts';
 import { checkFigures } from './check-figures.ts';
-import { checkFaults, checkOverrides, checkTargets } from './check-references.ts';
-import { checkConditionKeys, compileConditions } from './conditions.ts';
+import { checkConditionKeys, compileConditions, addUnknownKey } from './conditions.ts';
 import { lintScenario } from './lint-scenario.ts';
 import type { OverridesDocument } from './overrides-schema.ts';
+import { listAt, targetKeys, type PlannedCheck, type ScenarioCheck } from './scenario-check.ts';
 import type { Scenario } from './scenario.ts';
 import { SCENARIO_LANGUAGE } from './scenario-language.ts';
 import { scenarioSchema } from './scenario-schema.ts';
@@ -132,4 +133,43 @@ function withFields<Own extends Fields>(own: Own, { limits, priority }: Fields):
     ...(limits === undefined ? {} : { limits: { ...own.limits, ...limits } }),
     ...(priority === undefined ? {} : { priority }),
   };
+}
+
+/** Names of a scenario that must exist elsewhere: conversations of the job, faults of the simulator. */
+function checkFaults({ root, report }: ScenarioCheck, faults: readonly string[]): void {
+  for (const { key, keySpan } of entriesOf(childOf(root, 'faults'))) {
+    if (faults.includes(key)) continue;
+    const near = nearestName(key, faults);
+    report.add('SCN302', keySpan, `there is no fault ${quote(key)}`, {
+      remedy: near === null ? 'docs/faults.md lists them' : `did you mean ${quote(near)}?`,
+    });
+  }
+}
+
+/** Keys of events, against the plan. */
+function checkTargets({ root, report, plan }: PlannedCheck): void {
+  const known = plan.items.map(({ key }) => key);
+  for (const event of listAt(root, ['events'])) {
+    for (const { value } of targetKeys(event)) {
+      const key = textOf(value);
+      if (key !== null && !known.includes(key)) addUnknownKey(key, { known, span: value.span, report });
+    }
+  }
+}
+
+/** Overrides of conversations that the job does not have, and a budget that has no amount on either side. */
+function checkOverrides({ root, report, plan }: PlannedCheck): void {
+  const ids = [...new Set(plan.items.map(({ entry }) => entry))];
+  for (const { key, keySpan } of entriesOf(treeAt(root, ['overrides', 'conversations']))) {
+    if (ids.includes(key)) continue;
+    const near = nearestName(key, ids);
+    report.add('SCN301', keySpan, `the job has no conversation with the id ${quote(key)}`, {
+      remedy: near === null ? `its ids are ${ids.join(', ')}` : `did you mean ${quote(near)}?`,
+    });
+  }
+  const budget = entryOf(childOf(root, 'overrides'), 'budget');
+  if (budget === undefined || plan.budget !== null || entryOf(budget.value, 'usd') !== undefined) return;
+  report.add('JOB202', budget.keySpan, '"usd" is missing under "budget", and the job has no budget', {
+    remedy: 'write an amount of USD, such as "usd: 2.50"',
+  });
 }

@@ -3,6 +3,7 @@
  * Owns the light connection; carries nothing out, and must not load the worker's package.
  */
 import { Connection, WorkflowClient } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -12,6 +13,7 @@ import { keptTexts } from '../../temporal/kept-texts.ts';
 import { LostEntities } from '../../temporal/lost-entities.ts';
 import { EntityClient } from '../../temporal/entity-client.ts';
 import { connectionOptions } from '../../temporal/server-address.ts';
+import { ask, type ServerConnection } from '../../temporal/server-client.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -20,7 +22,6 @@ import type { Closers } from '../closers.ts';
 import type { EngineNote } from './engine-note.ts';
 import { converterOf } from './temporal-codec.ts';
 import { namedServer } from './temporal-server.ts';
-import { hasWorker, watchForWorkers } from './worker-watch.ts';
 
 export interface ClientParts {
   readonly config: DeploymentConfig;
@@ -84,4 +85,57 @@ export async function openEntityClient(
     lost: () => lost,
   });
   return { entities, isServed };
+}
+
+/** A worker that has just started has asked for work by then, and a person still wonders. */
+const FIRST_POLL_MS = 5_000;
+const POLL_EVERY_MS = 15_000;
+/** A worker asks anew each minute; the server lists one that has gone for some minutes more. */
+const ASKED_WITHIN_MS = 75_000;
+
+interface WorkerWatchOptions {
+  /** Name of the queue of workflows. */
+  readonly queue: string;
+  readonly hasWorker: () => Promise<boolean>;
+  readonly onNotice: (text: string) => void;
+}
+
+/** Says once for each time that there is no worker; returns what ends it. */
+export function watchForWorkers({ queue, hasWorker, onNotice }: WorkerWatchOptions): () => void {
+  let isMissing = false;
+  let isOver = false;
+  let timer = setTimeout(poll, FIRST_POLL_MS);
+  function poll(): void {
+    // A server that does not answer is a trouble of its own, and told by whoever needs the answer.
+    const looking = hasWorker().catch(() => !isMissing);
+    void looking.then((has) => {
+      if (isOver) return;
+      if (!has && !isMissing) onNotice(missing(queue));
+      isMissing = !has;
+      timer = setTimeout(poll, POLL_EVERY_MS);
+    });
+  }
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+  };
+}
+
+function missing(queue: string): string {
+  return `nobody carries this out: no worker asks for work on the queue "${queue}"; start one with "parley worker"`;
+}
+
+interface AskedQueue {
+  readonly connection: Pick<ServerConnection, 'workflowService' | 'withDeadline'>;
+  readonly namespace: string;
+  readonly queue: string;
+}
+
+/** @throws the error of gRPC */
+export async function hasWorker({ connection, namespace, queue }: AskedQueue): Promise<boolean> {
+  const { pollers } = await ask(connection, () =>
+    connection.workflowService.describeTaskQueue({ namespace, taskQueue: { name: queue } }),
+  );
+  const since = Date.now() - ASKED_WITHIN_MS;
+  return (pollers ?? []).some(({ lastAccessTime }) => tsToMs(lastAccessTime) > since);
 }

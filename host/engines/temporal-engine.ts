@@ -10,24 +10,29 @@ import { toldActivities } from '../../activities/told-activities.ts';
 import { addressKey } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { steadyClock, systemClock } from '../../engine/system-clock.ts';
-import { carrierActivities } from '../../temporal/carrier.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
+import { openMeters } from '../../telemetry/meters.ts';
+import { ensureFree, metricsTelemetry, metricsUrlOf } from '../../telemetry/metrics-endpoint.ts';
+import { carrierActivities, type CarrierOptions } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
 import { LostEntities } from '../../temporal/lost-entities.ts';
 import { LostSweeps } from '../../temporal/lost-sweeps.ts';
 import { EntityClient } from '../../temporal/entity-client.ts';
+import { observed, observedTombstones } from '../../temporal/observe.ts';
 import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
-import { tombstones } from '../../temporal/tombstones.ts';
+import { tombstones, type Tombstones } from '../../temporal/tombstones.ts';
 import type { AskedNamespace } from '../../temporal/versioning/builds.ts';
 import { promoteFirst } from '../../temporal/versioning/promote.ts';
 import { versionedWorkers, type WorkerVersion } from '../../temporal/versioning/worker-version.ts';
 import { activityQueues, startWorkers, type Workers, type WorkersOptions } from '../../temporal/worker.ts';
+import { openHostSpans } from '../host-spans.ts';
 import { newRunId } from '../run-id.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
 import { hostLookup } from './host-lease.ts';
 import { converterOf } from './temporal-codec.ts';
-import { openObservers, type TemporalObservers } from './temporal-observers.ts';
+import { installRuntime } from './temporal-log.ts';
 import { serverOf } from './temporal-server.ts';
 import { findWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
@@ -223,4 +228,34 @@ async function takeWork(
     `build ${buildId} is not the current one of deployment ${deployment} and takes nothing new; ` +
       `to change that: parley temporal promote ${buildId}`,
   );
+}
+
+/** Who looks on while a process works on Temporal: its page of metrics, and whoever takes its spans. */
+interface TemporalObservers {
+  /** Where the metrics are; null when they are not shown. */
+  readonly metricsUrl: string | null;
+  readonly warmMeter: WarmMeter;
+  carrier(options: CarrierOptions): CarrierOptions;
+  tombstones(tombstones: Tombstones): Tombstones;
+}
+
+type ObserverParts = Pick<EngineParts, 'config' | 'env' | 'closers' | 'onNotice'>;
+
+/**
+ * To be called before the first connection: it installs the runtime.
+ * @throws ParleyError engine_misconfigured when the page cannot be shown, config_invalid
+ */
+async function openObservers(parts: ObserverParts): Promise<TemporalObservers> {
+  const { config, onNotice } = parts;
+  const { metrics } = config.engine.temporal;
+  if (metrics !== null) await ensureFree(metrics);
+  const spans = openHostSpans(parts);
+  const meter = installRuntime({ onNotice, telemetry: metricsTelemetry(metrics) });
+  const observers = { meters: openMeters(meter), spans };
+  return {
+    warmMeter: observers.meters.warm,
+    metricsUrl: metrics === null ? null : metricsUrlOf(metrics),
+    carrier: (options) => observed(options, observers),
+    tombstones: (tombstones) => observedTombstones(tombstones, observers),
+  };
 }

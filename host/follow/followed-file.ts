@@ -4,9 +4,9 @@
  */
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Environment } from '../config/effective-values.ts';
+import { printProblem } from '../config/problem.ts';
 import { removeConfigurationNote, writeConfigurationNote } from './configuration-note.ts';
-import { followLines } from './follow-lines.ts';
-import { FollowedConfiguration, type FollowParts } from './followed-configuration.ts';
+import { FollowedConfiguration, type FollowParts, type FollowNews } from './followed-configuration.ts';
 import type { HostOptions } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import type { Places } from '../sandboxes/places.ts';
@@ -52,4 +52,26 @@ export function openFollowedFile(parts: FollowingParts): FollowedConfiguration {
   closers.add(() => followed.close());
   followed.start();
   return followed;
+}
+
+/** None for a change that changes nothing that is read, such as a comment. */
+export function followLines(file: string, news: FollowNews): readonly string[] {
+  switch (news.kind) {
+    case 'refused':
+      return [
+        ...news.problems.map((problem) => printProblem(problem).trimEnd()),
+        `Cannot take up the changed configuration "${file}": it has errors; the earlier one stays in force`,
+      ];
+    case 'taken': {
+      const { applied, needsRestart, warnings, isMended } = news;
+      return [
+        ...(isMended ? ['the configuration has no errors any more'] : []),
+        ...warnings.map((problem) => printProblem(problem).trimEnd()),
+        ...(applied.length === 0
+          ? []
+          : [`the changed configuration holds from now on: ${applied.join(', ')}`]),
+        ...(needsRestart.length === 0 ? [] : [`these hold after the next start: ${needsRestart.join(', ')}`]),
+      ];
+    }
+  }
 }

@@ -3,14 +3,15 @@
  * Owns what stands behind each check; starts no engine, takes no lock, and leaves nothing behind.
  */
 import { asParleyError } from '../../core/parley-error.ts';
+import { describePin, hostPin } from '../../core/placement/choose-host.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { failed, type Finding } from '../finding.ts';
 import type { HostPort } from '../host-port.ts';
+import { isHostBound } from '../sandboxes/hosted.ts';
 import { gatewayDesk } from './ask-gateway.ts';
 import { checkAgents } from './check-agents.ts';
-import { checkHosts } from './check-hosts.ts';
 import { checkModels } from './check-models.ts';
 import { checkPlaces } from './check-places.ts';
 import { checkRepositories } from './check-repositories.ts';
@@ -71,4 +72,18 @@ async function repositories(parts: {
     const { message } = asParleyError(error);
     return [failed('repositories', message, 'let TMPDIR name a folder that can be written')];
   }
+}
+
+type Config = Pick<DeploymentConfig, 'engine' | 'store' | 'runtimeKind'>;
+
+/** Whether a job that names a host, or labels of one, can have it here. */
+export function checkHosts({ placement }: Pick<Plan, 'placement'>, config: Config): readonly Finding[] {
+  const pin = hostPin(placement);
+  if (pin === undefined || isHostBound(config)) return [];
+  const why =
+    config.runtimeKind === 'kubernetes'
+      ? 'pods are bound to no host of Parley'
+      : 'only workers on Temporal over one PostgreSQL are hosts';
+  const remedy = 'remove placement.host and placement.labels; docs/hosts.md says what hosts take';
+  return [failed('host', `the job wants ${describePin(pin)}, but ${why}`, remedy)];
 }

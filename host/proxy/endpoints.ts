@@ -3,6 +3,7 @@
  * Owns their start and end; who may use them is decided by keys of conversations.
  */
 import { mkdirSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import pino from 'pino';
 import type { World } from '../../activities/world.ts';
@@ -23,14 +24,13 @@ import { drainSpool } from '../../proxy/spend/orphan-spool.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import type { SpendLoss } from '../../core/money/spend-loss.ts';
+import { ensurePrivateDir } from '../../runtimes/on-host/private-dir.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { descriptorShares, descriptorsMax, type DescriptorShares } from '../sandboxes/descriptor-shares.ts';
 import { openEgress } from '../sandboxes/egress.ts';
-import { openToContainers } from './open-to-containers.ts';
 import type { Places } from '../sandboxes/places.ts';
 import { conversationKeyName, runBudgets } from './run-budgets.ts';
-import { toldSeldom } from './told-seldom.ts';
 
 export interface Endpoints {
   /** Brings the spend of calls that have ended to the store. */
@@ -215,5 +215,59 @@ async function findCaller(keys: KeyMinter, records: RecordStore, key: string): P
     sessionId: owner.conversationId,
     userId: conversation.userId,
     models: conversation.model === null ? null : [conversation.model],
+  };
+}
+
+/** Passed through by anybody, listed by nobody. */
+const PASSABLE = 0o711;
+const CONNECTABLE = 0o666;
+
+/** @throws ParleyError runtime_failed: the directory above is somebody else's */
+export async function openToContainers(sockets: readonly string[]): Promise<void> {
+  for (const socket of sockets) {
+    await ensurePrivateDir(dirname(dirname(socket)));
+    await chmod(dirname(socket), PASSABLE);
+    await chmod(socket, CONNECTABLE);
+  }
+}
+
+/**
+ * What is said because of something in a sandbox, said so seldom that nobody can fill a screen, a log or the memory with
+ * it (D31).
+ * Owns how often: a text once in ten minutes, and of all texts a few a minute; what was left out is counted and said.
+ */
+
+/** The same text again within this is nothing new. */
+const REPEAT_MS = 10 * 60_000;
+/** Different texts, which a sandbox makes up at will: a first burst, then as many as a person reads. */
+const BURST = 20;
+const REFILL_MS = 6_000;
+/** Texts remembered, so that a repeat is known. */
+const REMEMBERED_MAX = 256;
+
+export function toldSeldom(clock: { now(): number }, tell: (text: string) => void): (text: string) => void {
+  // Insertion order is order of time.
+  const told = new Map<string, number>();
+  let [tokens, refilledAt, leftOut] = [BURST, clock.now(), 0];
+  return (text) => {
+    const now = clock.now();
+    const refilled = Math.floor(Math.max(0, now - refilledAt) / REFILL_MS);
+    if (refilled > 0 || now < refilledAt) {
+      tokens = Math.min(BURST, tokens + refilled);
+      refilledAt = now;
+    }
+    const last = told.get(text);
+    if (last !== undefined && now >= last && now - last < REPEAT_MS) return;
+    if (tokens === 0) {
+      leftOut += 1;
+      return;
+    }
+    tokens -= 1;
+    told.delete(text);
+    told.set(text, now);
+    const [oldest] = told.keys();
+    if (oldest !== undefined && told.size > REMEMBERED_MAX) told.delete(oldest);
+    tell(leftOut === 0 ? text : `${text} (${leftOut} other notices were left out)`);
+    leftOut = 0;
   };
 }

@@ -3,21 +3,23 @@
  * Owns which implementation it is, and what it is told; must not decide anything else.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs';
+import { join, basename, extname } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { systemClock } from '../../engine/system-clock.ts';
-import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { SandboxRuntime, SandboxLimits } from '../../ports/sandbox-runtime.ts';
 import { loadDockerClient } from '../../runtimes/docker/docker-daemon.ts';
 import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
 import { loadKubernetesClient } from '../../runtimes/kubernetes/cluster.ts';
 import { createKubernetesRuntime } from '../../runtimes/kubernetes/kubernetes-runtime.ts';
+import type { KubernetesRuntimeOptions } from '../../runtimes/kubernetes/options.ts';
+import type { HostSockets } from '../../runtimes/on-host/host-sockets.ts';
+import { BOUND_PORTS, EGRESS_PORT } from '../../runtimes/on-host/inside-view.ts';
 import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
 import { installedAgents } from './installed-agents.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
-import { writeAuthorities } from './authorities.ts';
-import { kubernetesOptions } from './kubernetes-options.ts';
 import { builtProgram, type Places } from './places.ts';
-import { sharedProgram } from './shared-program.ts';
 
 export interface RuntimeParts {
   readonly config: DeploymentConfig;
@@ -101,4 +103,91 @@ function withPython(python: string, { dataDir }: Places): string {
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
   return file;
+}
+
+/** Where systems keep the authorities of the public; what an administrator added to them holds inside as well. */
+const SYSTEM_BUNDLES = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
+
+/** The path of the file; null where the deployment names none. */
+export function writeAuthorities(named: string | null, file: string): string | null {
+  if (named === null) return null;
+  const bundle = SYSTEM_BUNDLES.find((path) => existsSync(path));
+  const system = bundle === undefined ? rootCertificates.join('\n') : readFileSync(bundle, 'utf8');
+  writeFileSync(file, `${system.trimEnd()}\n${named.trimEnd()}\n`, { mode: 0o644 });
+  return file;
+}
+
+/** Where an image of sandboxes has the programs of Parley; chart/images/ builds one. */
+const IMAGE_DIR = '/opt/parley';
+const AGENT_PROGRAMS = { reference: 'agent-server.cjs', openhands: 'agent-openhands.cjs' } as const;
+
+/** What every runtime is told. */
+interface CommonOptions {
+  readonly hostSockets: HostSockets;
+  readonly egressSocket: string | null;
+  readonly limits: SandboxLimits;
+  readonly clock: Clock;
+  readonly warn: (text: string) => void;
+}
+
+/** What the Kubernetes runtime is told by a deployment. */
+export function kubernetesOptions(common: CommonOptions, config: DeploymentConfig): KubernetesRuntimeOptions {
+  const { kubernetes, agent } = config;
+  const { service, pullSecret } = kubernetes;
+  const { hostSockets, egressSocket, limits, clock, warn } = common;
+  return {
+    kubeconfig: kubernetes.kubeconfig,
+    context: kubernetes.context,
+    namespace: kubernetes.namespace,
+    installation: kubernetes.installation,
+    image: kubernetes.image,
+    imagePullSecrets: pullSecret === null ? [] : [pullSecret],
+    storageClass: kubernetes.storageClass,
+    runtimeClass: kubernetes.runtimeClass,
+    podSecurity: kubernetes.podSecurity,
+    splitsTools: agent.kind === 'reference',
+    programs: {
+      agentServer: `${IMAGE_DIR}/${AGENT_PROGRAMS[agent.kind]}`,
+      sandboxInit: `${IMAGE_DIR}/sandbox-init.cjs`,
+      workspaceReader: `${IMAGE_DIR}/workspace-reader.cjs`,
+    },
+    routes: {
+      proxy: `${service}:${BOUND_PORTS.proxy}`,
+      webhook: `${service}:${BOUND_PORTS.webhook}`,
+      git: `${service}:${BOUND_PORTS.git}`,
+      egress: egressSocket === null ? null : `${service}:${EGRESS_PORT}`,
+    },
+    gates: { listen: kubernetes.listen, hostSockets, egressSocket },
+    requests: { memoryBytes: kubernetes.memoryRequestBytes, cpus: kubernetes.cpuRequest },
+    limits,
+    clock,
+    warn,
+  };
+}
+
+/** What V8 has compiled of a program lies beside it (scripts/keep-compiled.js). */
+const COMPILED_SUFFIX = '.compiled';
+
+/** Its path there; a program that lies there already stays where it is. */
+export function sharedProgram(program: string, { dataDir }: Pick<Places, 'dataDir'>): string {
+  const folder = join(dataDir, 'programs');
+  if (program.startsWith(`${folder}/`)) return program;
+  const text = readFileSync(program);
+  const mark = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const extension = extname(program);
+  const target = join(folder, `${basename(program, extension)}-${mark}${extension}`);
+  mkdirSync(folder, { recursive: true });
+  // First what stands beside it: whoever sees the program sees both.
+  const compiled = `${program}${COMPILED_SUFFIX}`;
+  if (existsSync(compiled)) put(`${target}${COMPILED_SUFFIX}`, readFileSync(compiled));
+  put(target, text);
+  return target;
+}
+
+/** Written aside and renamed: a container that starts meanwhile binds all of it. */
+function put(file: string, content: Buffer): void {
+  if (existsSync(file) && readFileSync(file).equals(content)) return;
+  const aside = `${file}.${process.pid}`;
+  writeFileSync(aside, content, { mode: 0o644 });
+  renameSync(aside, file);
 }

@@ -10,7 +10,6 @@ import { failure } from '../failure.ts';
 import { sendFailure, sendJson, type Exchange } from '../relay/http-exchange.ts';
 import { SPEND_PAGE_ROWS } from '../limits.ts';
 import type { ProxyParts } from '../proxy-parts.ts';
-import { CSV_HEADER, csvLine } from './spend-csv.ts';
 import { cursorOf, instantOf, readExportQuery, type ExportQuery } from './spend-query.ts';
 
 /** What waits in the spool is flushed first, so that a call that has ended is in the reply. */
@@ -107,3 +106,49 @@ export async function showDaily(parts: ProxyParts, exchange: Exchange): Promise<
 
 /** After every call that will ever be made; a safe integer for both dialects. */
 const FAR = 8_640_000_000_000_000;
+
+type Cell = string | number | boolean | null | undefined;
+
+const COLUMNS: Readonly<Record<string, (row: SpendRow) => Cell>> = {
+  call_id: (row) => row.callId,
+  state: (row) => row.state,
+  started_at: (row) => instant(row.startedAt),
+  ended_at: (row) => (row.endedAt === null ? null : instant(row.endedAt)),
+  route: (row) => row.route,
+  model: (row) => row.modelName,
+  upstream_model: (row) => row.upstreamModel,
+  streamed: (row) => row.streamed,
+  http_status: (row) => row.httpStatus,
+  response_id: (row) => row.responseId,
+  session_id: (row) => row.sessionId,
+  user: (row) => row.user,
+  key: (row) => row.keyName,
+  team: (row) => row.team,
+  prompt_tokens: (row) => row.promptTokens,
+  completion_tokens: (row) => row.completionTokens,
+  cached_tokens: (row) => row.cachedTokens,
+  cost_nano_usd: (row) => row.cost,
+  cost_source: (row) => row.costSource,
+  tags: (row) => (row.tags === undefined ? null : JSON.stringify(row.tags)),
+  metadata: (row) => (row.metadata === null ? null : JSON.stringify(row.metadata)),
+};
+
+/** Spend rows as CSV. */
+export const CSV_HEADER = `${Object.keys(COLUMNS).join(',')}\r\n`;
+
+export function csvLine(row: SpendRow): string {
+  const cells = Object.values(COLUMNS).map((read) => cellText(read(row)));
+  return `${cells.join(',')}\r\n`;
+}
+
+function instant(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** An apostrophe before what a spreadsheet would compute; a negative number never stands here. */
+function cellText(cell: Cell): string {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell !== 'string') return String(cell);
+  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

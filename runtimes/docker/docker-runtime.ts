@@ -3,6 +3,7 @@
  * Owns the port's operations over containers and directories; every answer is read from them, so a restart of ours
  * loses nothing. Must not hold a rule about lifecycles.
  */
+import { basename, join } from 'node:path';
 import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type {
@@ -13,30 +14,38 @@ import type {
   SandboxRuntime,
 } from '../../ports/sandbox-runtime.ts';
 import { watchDisks } from '../on-host/disk-watch.ts';
-import { destroyByRecord, stopByRecord } from '../on-host/ended-by-record.ts';
-import type { OnRecord } from '../on-host/ended-by-record.ts';
+import { destroyByRecord, stopByRecord, type OnRecord } from '../on-host/ended-by-record.ts';
 import { guarded, guardedOperations } from '../on-host/guard/guarded.ts';
 import { checkHostSockets } from '../on-host/host-sockets.ts';
 import { leaveDiskLimit } from '../on-host/last-words.ts';
 import { DEFAULT_LIMITS, DISK_POLL_MS, SANDBOX_FILES_MAX } from '../on-host/limits.ts';
 import { overtakenOrder } from '../on-host/order-refusals.ts';
 import { presenceByRecord } from '../on-host/presence-by-record.ts';
+import { removeTree } from '../on-host/remove-tree.ts';
 import { filesAsObject } from '../on-host/tools-user.ts';
-import { sandboxIds, sandboxPlace } from '../on-host/sandbox-place.ts';
-import type { SandboxPlace } from '../on-host/sandbox-place.ts';
-import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
-import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
+import {
+  sandboxIds,
+  sandboxPlace,
+  type SandboxPlace,
+  SOCKET_DIRECTORY,
+  namesIn,
+} from '../on-host/sandbox-place.ts';
+import { createSandboxTurns, type SandboxTurns } from '../on-host/sandbox-turns.ts';
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
 import { containerUser } from './container-user.ts';
-import { findContainer, killContainer, listContainers, setFrozen } from './containers.ts';
-import type { Containers } from './containers.ts';
+import {
+  findContainer,
+  killContainer,
+  listContainers,
+  setFrozen,
+  type Containers,
+  removeContainer,
+} from './containers.ts';
 import { dockerDaemon } from './docker-daemon.ts';
 import { readLastWords } from './last-words.ts';
-import { removeLeftovers } from './leftovers.ts';
 import { containerName } from './names.ts';
 import type { DockerRuntimeOptions } from './options.ts';
-import { readRecord, writeRecord } from './sandbox-record.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
+import { readRecord, writeRecord, type SandboxRecord } from './sandbox-record.ts';
 import { addressOf, endContainers, startSandbox } from './start-sandbox.ts';
 
 interface Context {
@@ -229,4 +238,37 @@ async function* exportWorkspace(context: Context, id: SandboxId): AsyncGenerator
     throw new ParleyError('runtime_gone', `Cannot export sandbox "${id}": there is no such sandbox`);
   }
   yield* exportDirectory(place.workspace);
+}
+
+interface Holdings {
+  readonly socketDir: string;
+  readonly containers: Containers;
+  /** Read after what lies around was listed: whatever is being made now has its record already. */
+  readonly held: () => Promise<
+    readonly { readonly place: SandboxPlace; readonly record: SandboxRecord | null }[]
+  >;
+}
+
+/** One line for each thing that was removed. */
+async function removeLeftovers({ socketDir, containers, held }: Holdings): Promise<readonly string[]> {
+  const sockets = (await namesIn(socketDir)).filter((name) => SOCKET_DIRECTORY.test(name));
+  const listed = await listContainers(containers);
+  const all = await held();
+  const removed: string[] = [];
+  const ownSockets = new Set(all.map(({ place }) => basename(place.socketDir)));
+  for (const name of sockets.filter((one) => !ownSockets.has(one))) {
+    await removeTree(join(socketDir, name));
+    removed.push(`socket directory ${name}`);
+  }
+  const generations = new Map(
+    all.flatMap(({ record }) => (record === null ? [] : [[record.sandboxId, record.generation] as const])),
+  );
+  for (const { id, marks } of listed) {
+    const generation = generations.get(marks.sandboxId);
+    // An older one is the rest of a start that was cut off; a newer one cannot be: its record comes first.
+    if (generation !== undefined && marks.generation >= generation) continue;
+    await removeContainer(containers, id);
+    removed.push(`container of sandbox ${marks.sandboxId}, generation ${marks.generation}`);
+  }
+  return removed;
 }

@@ -14,24 +14,23 @@ import type {
 } from '../../ports/sandbox-runtime.ts';
 import { guardedOperations } from '../on-host/guard/guarded.ts';
 import { DEFAULT_LIMITS } from '../on-host/limits.ts';
-import { createSandboxTurns } from '../on-host/sandbox-turns.ts';
-import type { SandboxTurns } from '../on-host/sandbox-turns.ts';
+import { createSandboxTurns, type SandboxTurns } from '../on-host/sandbox-turns.ts';
 import { addressOf } from './agent-address.ts';
 import { kubernetesCluster } from './cluster.ts';
 import { endIncarnation, removeSandbox } from './end-sandbox.ts';
 import { exportVolume } from './export-workspace.ts';
 import { readLastWords } from './last-words.ts';
-import { removeLeftovers } from './leftovers.ts';
+import { CONFLICTS_MAX } from './limits.ts';
 import { checkInstallation, podName } from './names.ts';
 import { ensurePolicy } from './network-policy.ts';
 import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
 import { openGates, resolveRoutes } from './pod-routes.ts';
+import type { PodState } from './pod-state.ts';
 import { createPodWatch } from './pod-watch.ts';
 import { toolsUserOf } from './pod-spec.ts';
-import { findPod, listPods } from './pods.ts';
-import type { Pods } from './pods.ts';
+import { findPod, listPods, type Pods, listSecrets, removePods, removeSecrets } from './pods.ts';
 import { startSandbox } from './start-sandbox.ts';
-import { listRecords, readRecord, settleRecord } from './volume-record.ts';
+import { listRecords, readRecord, settleRecord, type VolumeRecord } from './volume-record.ts';
 
 interface Context {
   readonly options: KubernetesRuntimeOptions;
@@ -212,4 +211,36 @@ function staleStop({ sandboxId, generation }: Target, started: number): ParleyEr
   const what = `Cannot stop generation ${generation} of sandbox "${sandboxId}"`;
   const message = `${what}: generation ${started} was started`;
   return new ParleyError('stale_generation', message, { details: { generation } });
+}
+
+/** One line for each thing that was removed. */
+async function removeLeftovers(pods: Pods): Promise<readonly string[]> {
+  // Before the volumes: whatever is being made now has its volume already.
+  const secrets = await listSecrets(pods);
+  const listed = await listPods(pods);
+  const records = new Map((await listRecords(pods)).map((record) => [record.sandboxId, record]));
+  const orphans = listed.filter((pod) => isOrphan(pod, records));
+  await removePods(pods, orphans.slice(0, SWEEP_MAX));
+  // A start that is under way has its secret before its pod, so only one that no volume asks for is an orphan.
+  const podNames = new Set(listed.map(({ name }) => name));
+  const wanted = new Set([...records.values()].map(({ name, generation }) => `${name}-${generation}`));
+  const unowned = secrets.filter((name) => !podNames.has(name) && !wanted.has(name));
+  await removeSecrets(pods, unowned);
+  return [
+    ...orphans.slice(0, SWEEP_MAX).map(({ name }) => `pod ${name}`),
+    ...unowned.map((name) => `secret ${name}`),
+  ];
+}
+
+/** Removals of one sweep; the next one goes on. */
+const SWEEP_MAX = CONFLICTS_MAX * 10;
+
+function isOrphan({ marks, status }: PodState, records: ReadonlyMap<string, VolumeRecord>): boolean {
+  if (marks === null) return false;
+  const record = records.get(marks.sandboxId);
+  if (record === undefined) return true;
+  // A reader at work ends by itself.
+  if (marks.role === 'reader') return status.kind === 'ended';
+  // An older one is the rest of a start that was cut off; a newer one cannot be: its record comes first.
+  return marks.generation < record.generation;
 }

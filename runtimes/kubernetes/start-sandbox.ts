@@ -3,6 +3,8 @@
  * Owns the decision between adopting, replacing and launching, and the wait for the Agent Server. The claim on the volume
  * comes first: of two starts at once, in whatever processes, the one of the later generation goes on.
  */
+import type { V1PersistentVolumeClaim } from '@kubernetes/client-node';
+import type { SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, SandboxLimits, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { PROBE_INTERVAL_MS } from '../on-host/limits.ts';
@@ -11,17 +13,20 @@ import { sleep, timeLeft } from '../on-host/wait.ts';
 import { addressOf, podAnswers } from './agent-address.ts';
 import { readLastWords } from './last-words.ts';
 import { CONFLICTS_MAX, ENDED_FOR_CHARS_MAX, POLL_MS } from './limits.ts';
-import { podName } from './names.ts';
-import type { Marks } from './names.ts';
+import { podName, type Marks, ANNOTATIONS, ARCHIVE_FINALIZER, volumeLabels, volumeName } from './names.ts';
 import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
 import { agentPod } from './pod-spec.ts';
 import type { PodState } from './pod-state.ts';
-import { findPod, listPods, makePod, makeSecret, removePods, removeSecrets } from './pods.ts';
-import type { Pods } from './pods.ts';
+import { findPod, listPods, makePod, makeSecret, removePods, removeSecrets, type Pods } from './pods.ts';
 import { sessionSecret } from './session-secret.ts';
-import { changeRecord, makeRecord, quarrel, readRecord, settleRecord } from './volume-record.ts';
-import type { VolumeRecord } from './volume-record.ts';
-import { volumeSpec } from './volume-spec.ts';
+import {
+  changeRecord,
+  makeRecord,
+  quarrel,
+  readRecord,
+  settleRecord,
+  type VolumeRecord,
+} from './volume-record.ts';
 
 export interface StartOrder {
   readonly options: KubernetesRuntimeOptions;
@@ -171,4 +176,34 @@ async function endedByDeadline({ pods, request }: StartOrder, pod: PodState): Pr
   return new ParleyError('runtime_failed', `Cannot start sandbox "${sandboxId}": ${problem}`, {
     details: late.details,
   });
+}
+
+/** Where a deployment bounds nothing: a claim must name a size. */
+const BYTES_DEFAULT = 10 * 1024 ** 3;
+
+interface VolumeOrder {
+  readonly options: KubernetesRuntimeOptions;
+  readonly limits: SandboxLimits;
+  readonly sandboxId: SandboxId;
+  readonly generation: number;
+}
+
+/** What the volume of a sandbox is made with. */
+export function volumeSpec({ options, limits, sandboxId, generation }: VolumeOrder): V1PersistentVolumeClaim {
+  const { installation, storageClass } = options;
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: volumeName(installation, sandboxId),
+      labels: volumeLabels(installation, sandboxId),
+      annotations: { [ANNOTATIONS.generation]: String(generation), [ANNOTATIONS.desired]: 'up' },
+      finalizers: [ARCHIVE_FINALIZER],
+    },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: String(limits.workspaceBytes ?? BYTES_DEFAULT) } },
+      ...(storageClass === null ? {} : { storageClassName: storageClass }),
+    },
+  };
 }

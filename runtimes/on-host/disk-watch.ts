@@ -4,7 +4,7 @@
  * Must not remove a file: what is there belongs to the user.
  */
 import { execFile } from 'node:child_process';
-import { opendir, statfs } from 'node:fs/promises';
+import { opendir, statfs, readFile, readdir, readlink, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { DiskBound } from '../../ports/sandbox-runtime.ts';
 import {
@@ -13,7 +13,6 @@ import {
   SOCKET_DIR_FILES_MAX,
   STARVING_FILES_SHARE_MIN,
 } from './limits.ts';
-import { unlinkedBytes } from './unlinked-files.ts';
 
 export interface DiskWatch<T> {
   /** Null: any number. */
@@ -121,4 +120,40 @@ async function summed(flags: readonly string[], trees: readonly string[]): Promi
   );
   const sizes = told.stdout.split('\n').map((line) => Number(/^\d+/.exec(line)?.[0] ?? 0));
   return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** How the kernel marks a name that is gone. */
+const GONE = ' (deleted)';
+/** Unit of `stat.blocks`, whatever the file system's own. */
+const BLOCK_BYTES = 512;
+
+/** Bytes on the file system that `tree` is on; each file counts once, whoever holds it. */
+export async function unlinkedBytes(pids: readonly number[], tree: string): Promise<number> {
+  const device = (await stat(tree).catch(() => null))?.dev;
+  const sizes = new Map<number, number>();
+  for (const pid of pids) {
+    for (const link of [...(await openLinks(pid)), ...(await mappedLinks(pid))]) {
+      const found = await stat(link).catch(() => null);
+      if (found?.isFile() === true && found.dev === device) sizes.set(found.ino, found.blocks * BLOCK_BYTES);
+    }
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}
+
+async function openLinks(pid: number): Promise<readonly string[]> {
+  const names = await readdir(`/proc/${pid}/fd`).catch(() => []);
+  const links = names.map((name) => `/proc/${pid}/fd/${name}`);
+  const targets = await Promise.all(links.map((link) => readlink(link).catch(() => '')));
+  return links.filter((_, index) => targets[index]?.endsWith(GONE));
+}
+
+/** A file may be closed once it is mapped. The kernel follows these links for root alone. */
+async function mappedLinks(pid: number): Promise<readonly string[]> {
+  const maps = await readFile(`/proc/${pid}/maps`, 'utf8').catch(() => '');
+  return maps
+    .split('\n')
+    .filter((line) => line.endsWith(GONE))
+    .map(
+      (line) => `/proc/${pid}/map_files/${line.slice(0, line.indexOf(' ')).replace(/(^|-)0+(?=.)/g, '$1')}`,
+    );
 }

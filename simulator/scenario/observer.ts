@@ -4,12 +4,15 @@
  * Owns the reading, and what may be kept from one look to the next; must not decide or change anything. Looks follow
  * almost every step, so a part that nobody asks for is not read.
  */
-import type { Plan } from '../../core/plan/plan.ts';
+import type { ItemPhase } from '../../core/machine/projection.ts';
+import { NANO_PER_USD } from '../../core/money/money.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { changedPositions } from '../../core/run/amend/changed-positions.ts';
-import { indexAt, type RunState } from '../../core/run/state.ts';
+import { indexAt, type RunState, countBy, isInFlight, type RunItem } from '../../core/run/state.ts';
 import type { RunId, SandboxId } from '../../core/ids.ts';
-import type { SandboxState } from '../../core/sandbox/state.ts';
+import { type SandboxState, transitionOf } from '../../core/sandbox/state.ts';
+import { endedWell } from '../../core/status.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
 import { once } from '../../dsl/plan/once.ts';
 import type { Policy } from '../models/model-options.ts';
@@ -17,8 +20,6 @@ import type { PoolMember } from '../models/pool-model.ts';
 import { hostedItem } from '../hosted-item.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import { slotsMaxOf } from '../slots-max.ts';
-import { conversationSeen, sandboxSeen } from './seen.ts';
-import { budgetSeen, runSeen, summarySeen } from './seen-run.ts';
 import { Tally } from './tally.ts';
 
 /** What is played: a plan's entities, and the world behind them. */
@@ -187,4 +188,108 @@ function shown(state: SandboxState): string {
     releasedAt,
     Object.keys(attached).length,
   ].join();
+}
+
+/** Without a budget there is no limit: every amount is below it. */
+function budgetSeen(run: RunState | null): Observation['budget'] {
+  const budget = run?.rules.budget ?? null;
+  const inFlight = run === null ? 0 : countBy(run.items, isInFlight);
+  return {
+    spent_usd: (run?.spentNanoUsd ?? 0) / NANO_PER_USD,
+    reserved_usd: (inFlight * (budget?.reserveNanoUsd ?? 0)) / NANO_PER_USD,
+    limit_usd: budget === null ? Infinity : budget.nanoUsd / NANO_PER_USD,
+  };
+}
+
+function runSeen(run: RunState | null): Observation['run'] {
+  const items = run?.items ?? [];
+  return {
+    phase: run?.phase ?? '',
+    mode: run?.mode ?? '',
+    reason: run?.reason ?? '',
+    waiting: BigInt(countBy(items, ({ phase }) => phase === 'waiting')),
+    in_flight: BigInt(countBy(items, isInFlight)),
+    ended: BigInt(countBy(items, ({ phase }) => phase === 'ended')),
+  };
+}
+
+function summarySeen(
+  run: RunState | null,
+  tally: Tally,
+  { startAt, now }: { readonly startAt: number; readonly now: number },
+): Observation['summary'] {
+  const items = run?.items ?? [];
+  const ended = items.filter(({ phase }) => phase === 'ended');
+  const succeeded = ended.filter(({ ending }) => ending?.outcome === 'succeeded').length;
+  const allEnded = items.length > 0 && ended.length === items.length;
+  const lastEnd = ended.reduce((last, { endedAt }) => Math.max(last, endedAt ?? 0), startAt);
+  const { ambiguousNanoUsd = 0, unassignedNanoUsd = 0 } = run?.reconciliation ?? {};
+  return {
+    makespan_ms: (allEnded ? lastEnd : now) - startAt,
+    cost_usd: (run?.spentNanoUsd ?? 0) / NANO_PER_USD,
+    succeeded: BigInt(succeeded),
+    failed: BigInt(ended.filter(({ ending }) => !endedWell(ending?.outcome)).length),
+    retried: BigInt(items.reduce((sum, { attempt }) => sum + Math.max(0, attempt - 1), 0)),
+    paused_idle: BigInt(tally.paused.idle),
+    paused_session_limit: BigInt(tally.paused.session_limit),
+    paused_user: BigInt(tally.paused.user),
+    paused_capacity: BigInt(tally.paused.capacity),
+    resumed: BigInt(tally.resumed),
+    sandboxes: BigInt(tally.sandboxes),
+    arrived: BigInt(tally.arrived),
+    refused: BigInt(tally.refused),
+    unmatched_usd: (Number(ambiguousNanoUsd) + Number(unassignedNanoUsd)) / NANO_PER_USD,
+  };
+}
+
+interface Present {
+  /** Null before the run began. */
+  readonly item: RunItem | null;
+  readonly conversation: ConversationState | null;
+  readonly sandbox: SandboxState | null;
+  readonly collected: boolean;
+}
+
+/** One conversation of a plan and one sandbox, as expectations see them. */
+function conversationSeen(
+  planned: PlanItem,
+  { item, conversation, sandbox, collected }: Present,
+): ConversationSeen {
+  const ended = item?.phase === 'ended';
+  return {
+    key: planned.key,
+    id: item?.conversationId ?? '',
+    phase: phaseWord(item?.phase ?? 'waiting'),
+    status: sandbox?.status ?? '',
+    pause_reason: sandbox?.pauseReason ?? '',
+    execution_status: conversation?.executionStatus ?? '',
+    outcome: ended ? (item.ending?.outcome ?? '') : '',
+    terminal: ended,
+    collected,
+    attempts: BigInt(item?.attempt ?? 0),
+    cost_usd: (item?.costNanoUsd ?? 0) / NANO_PER_USD,
+    repo: planned.repository?.name ?? '',
+    model: planned.model,
+    tags: planned.tags,
+    sandbox: item?.sandboxId ?? '',
+  };
+}
+
+function phaseWord(phase: ItemPhase): string {
+  return phase === 'waiting' ? 'queued' : phase;
+}
+
+function sandboxSeen(state: SandboxState, now: number): SandboxSeen {
+  const { sandboxId, status, pauseReason, generation, attached, sessionStartedAt, releasedAt } = state;
+  const isGone = status === 'MISSING';
+  return {
+    id: sandboxId,
+    status,
+    pause_reason: pauseReason ?? '',
+    transition: transitionOf(state) ?? '',
+    generation: BigInt(generation),
+    conversations: BigInt(Object.keys(attached).length),
+    session_ms: isGone || sessionStartedAt === null ? 0 : now - sessionStartedAt,
+    released_ms: isGone || releasedAt === null ? 0 : now - releasedAt,
+  };
 }

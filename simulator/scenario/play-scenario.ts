@@ -3,17 +3,17 @@
  * Owns the loop from instant to instant and the shape of the answer; a failed expectation is data, and so is one that
  * cannot be evaluated.
  */
+import type { EntityAddress } from '../../core/ids.ts';
 import { asParleyError } from '../../core/parley-error.ts';
 import type { PartValue, Value } from '../../dsl/expression/expression.ts';
-import type { Observation } from '../../dsl/expression/observation.ts';
-import type { Expectation, Scenario, ScenarioEvent } from '../../dsl/scenario/scenario.ts';
+import type { Observation, ConversationSeen } from '../../dsl/expression/observation.ts';
+import type { Expectation, Scenario, ScenarioEvent, ScenarioArrivals } from '../../dsl/scenario/scenario.ts';
+import { drawAs } from '../models/distribution.ts';
 import { PlanPlay, RUN_ADDRESS, type OpenStage, type PlanPlayOptions } from '../plan-play.ts';
 import { answerOf, type PlanAnswer } from '../simulate-plan.ts';
 import { slotsMaxOf } from '../slots-max.ts';
 import { RandomStream } from '../random.ts';
 import { act } from '../script.ts';
-import { arrivalOffsets } from './arrivals.ts';
-import { concernedBy } from './concerned.ts';
 import { ExpectationWatch, type Asked, type Look } from './expectation-watch.ts';
 import { LastEvents, type PastEvent } from './last-events.ts';
 import { Observer } from './observer.ts';
@@ -246,4 +246,55 @@ function lookAt(that: Expectation['that'], values: Readonly<Record<string, Value
     if (code === 'internal') throw error;
     return { kind: 'impossible', reason: message };
   }
+}
+
+/** In the order of whom they are for; gaps add up, what is written is taken as it is. */
+export function arrivalOffsets(arrivals: ScenarioArrivals | null, random: RandomStream): readonly number[] {
+  if (arrivals === null) return [];
+  if (arrivals.kind === 'at') return arrivals.atMs;
+  let at = 0;
+  return Array.from(
+    { length: arrivals.count },
+    (_, index) => (at += drawAs(arrivals.gap, random, `gap/${index}`)),
+  );
+}
+
+const QUOTED = /'([^'\\]*)'|"([^"\\]*)"/g;
+
+interface Expressed {
+  readonly source: string;
+  /** Its operands: where a list of conversations or sandboxes is among them, its first member is named too. */
+  readonly values: readonly PartValue[];
+}
+
+/** Whom an expression is about: the conversations and sandboxes that it names. */
+function concernedBy(
+  { source, values }: Expressed,
+  seen: Observation,
+  latest: EntityAddress | null,
+): EntityAddress[] {
+  const quoted = [...source.matchAll(QUOTED)].map(([, single, double]) => single ?? double ?? '');
+  const names = new Set([...quoted, ...values.flatMap(({ value }) => firstName(value))]);
+  const convs = seen.convs.filter(({ key, id }) => names.has(key) || (id !== '' && names.has(id)));
+  const sandboxes = seen.sandboxes.filter(({ id }) => names.has(id));
+  const named = [...convs.flatMap(addressesOf), ...sandboxes.map(({ id }) => sandboxAddress(id))];
+  if (named.length > 0) return named;
+  return latest === null ? [] : [latest];
+}
+
+function firstName(value: unknown): string[] {
+  const first: unknown = Array.isArray(value) ? value[0] : null;
+  if (typeof first !== 'object' || first === null) return [];
+  const { key, id } = first as { readonly key?: unknown; readonly id?: unknown };
+  const name = key ?? id;
+  return typeof name === 'string' ? [name] : [];
+}
+
+function addressesOf({ id, sandbox }: ConversationSeen): EntityAddress[] {
+  const conversation: EntityAddress[] = id === '' ? [] : [{ machine: 'conversation', id }];
+  return sandbox === '' ? conversation : [...conversation, sandboxAddress(sandbox)];
+}
+
+function sandboxAddress(id: string): EntityAddress {
+  return { machine: 'sandbox', id };
 }

@@ -2,10 +2,11 @@
  * A bucket of an object store that speaks S3's protocol, below one prefix.
  * Owns the client, whole uploads, and reads that go on where a connection broke; must not know what an object is for.
  */
+import { createHash, type Hash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { ListObjectsV2CommandOutput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { BlobStore } from '../../ports/blob-store.ts';
 import { missingPartOf } from '../../core/parley-error.ts';
-import { bodyOf, measured } from './s3-body.ts';
 import { isMissing, s3Error } from './s3-error.ts';
 import type { S3Settings } from './s3-settings.ts';
 
@@ -199,4 +200,45 @@ function encryptionOf({ encryption, kmsKeyId }: S3Settings) {
 function nullWhenMissing(error: unknown): null {
   if (isMissing(error)) return null;
   throw error;
+}
+
+interface Measured {
+  readonly hash: Hash;
+  bytes: number;
+  /** What the source threw; null while it has not. */
+  failed: unknown;
+}
+
+/** What an upload sends: counted and hashed while it is read. */
+const measured = (): Measured => ({ hash: createHash('sha256'), bytes: 0, failed: null });
+
+function bodyOf(content: AsyncIterable<Uint8Array> | Uint8Array, written: Measured): Uint8Array | Readable {
+  if (content instanceof Uint8Array) {
+    count(content, written);
+    return content;
+  }
+  return Readable.from(counted(content, written), { objectMode: false });
+}
+
+function count(chunk: Uint8Array, written: Measured): void {
+  written.hash.update(chunk);
+  written.bytes += chunk.byteLength;
+}
+
+/** Only what its source throws is kept: an upload that is given up ends it with an error of its own. */
+async function* counted(content: AsyncIterable<Uint8Array>, written: Measured): AsyncGenerator<Uint8Array> {
+  const source = content[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await source.next().catch((error: unknown) => {
+        written.failed = error;
+        throw error;
+      });
+      if (next.done === true) return;
+      count(next.value, written);
+      yield next.value;
+    }
+  } finally {
+    await source.return?.();
+  }
 }

@@ -2,13 +2,13 @@
  * Transcripts by filter, in either direction.
  * Owns the queries; the log itself is `event-log.ts`.
  */
-import type { Kysely, Selectable } from 'kysely';
-import type { ConversationId } from '../../core/ids.ts';
-import type { EventFilter, EventPageRequest, EventSearch } from '../../ports/event-search.ts';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ConversationId, UserId } from '../../core/ids.ts';
+import type { EventFilter, EventPageRequest, EventSearch, EventText } from '../../ports/event-search.ts';
 import type { StoredEvent } from '../../ports/record-store.ts';
 import { columnText, safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
-import { ownEventPage } from './event-page.ts';
+import { prepareQuery } from '../sql/prepared-query.ts';
 import type { EventTable, Tables } from '../schema/tables.ts';
 
 export function eventSearch(connection: StoreConnection): EventSearch {
@@ -84,4 +84,40 @@ function eventOf(row: Selectable<EventTable>): StoredEvent {
     kind: row.kind,
     body: JSON.parse(row.body) as StoredEvent['body'],
   };
+}
+
+interface Wanted {
+  readonly id: string;
+  readonly userId: string;
+  readonly after: number;
+  readonly limit: number;
+}
+
+interface TextRow {
+  readonly sequence: number | bigint | string;
+  readonly body: string;
+}
+
+const isOwn = ({ id, userId }: Pick<Wanted, 'id' | 'userId'>) =>
+  sql<boolean>`exists (select 1 from conversation where conversation_id = ${id} and user_id = ${userId})`;
+
+const FORWARD = prepareQuery((db, { id, userId, after, limit }: Wanted) =>
+  sql<TextRow>`select sequence, body from event where conversation_id = ${id} and sequence > ${after}
+      and ${isOwn({ id, userId })} order by sequence limit ${limit}`.compile(db),
+);
+
+const BACKWARD = prepareQuery((db, { id, userId, after, limit }: Wanted) =>
+  sql<TextRow>`select sequence, body from event where conversation_id = ${id} and sequence < ${after}
+      and ${isOwn({ id, userId })} order by sequence desc limit ${limit}`.compile(db),
+);
+
+/** None of a conversation that is missing or somebody else's. */
+async function ownEventPage(
+  db: Kysely<Tables>,
+  { id, userId }: { readonly id: ConversationId; readonly userId: UserId },
+  { afterSequence, limit, descending }: EventPageRequest,
+): Promise<readonly EventText[]> {
+  const after = afterSequence ?? (descending ? Number.MAX_SAFE_INTEGER : 0);
+  const rows = await (descending ? BACKWARD : FORWARD).all(db, { id, userId, after, limit });
+  return rows.map(({ sequence, body }) => ({ sequence: safeInteger(sequence), body }));
 }

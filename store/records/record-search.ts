@@ -3,21 +3,22 @@
  * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { sandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
-import type { ConversationRow, SandboxRow } from '../../core/machine/projection.ts';
+import { sandboxId, type SandboxId, type UserId, type RunId } from '../../core/ids.ts';
+import type { ConversationRow, SandboxRow, RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import type {
   PagedConversation,
   PageRequest,
   RecordSearch,
   SandboxFilter,
+  PlacedItem,
+  RunFilter,
 } from '../../ports/record-search.ts';
 import { safeInteger } from '../sql/column-value.ts';
-import type { StoreConnection } from '../sql/connection.ts';
+import type { StoreConnection, Dialect } from '../sql/connection.ts';
 import { conversationPage, countConversations } from './conversation-page.ts';
 import { fullOf, selectFull } from './full-conversations.ts';
 import { behind, ordered } from '../sql/keyset.ts';
 import { ownedById } from './owned-by-id.ts';
-import { runItemPage, runPage } from './run-pages.ts';
 import { SharedReads } from '../sql/shared-reads.ts';
 import type { Tables } from '../schema/tables.ts';
 
@@ -132,4 +133,48 @@ async function slotsTaken(
     (select count(*) from slot where user_id = ${userId}) as own,
     (select count(*) from slot) as total`.execute(db);
   return { user: safeInteger(rows[0]?.own ?? 0), installation: safeInteger(rows[0]?.total ?? 0) };
+}
+
+const RUN_BOUNDS = { kind: 'number', value: sql.ref('created_at'), id: sql.ref('run_id') } as const;
+const ITEM_BOUNDS = { kind: 'number', value: sql.ref('position'), id: sql.ref('key') } as const;
+
+interface RunPageRequest {
+  readonly page: PageRequest;
+  /** Null: of everybody. */
+  readonly userId: UserId | null;
+  readonly filter: RunFilter;
+}
+
+/** Runs and the items of one, page by page. */
+async function runPage(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  { page, userId, filter: { name, state } }: RunPageRequest,
+): Promise<readonly RunRow[]> {
+  const said = (field: string): RawBuilder<unknown> =>
+    dialect === 'sqlite' ? sql`json_extract(body, ${`$.${field}`})` : sql`(body::json ->> ${field})`;
+  const conditions = [
+    ...(userId === null ? [] : [sql`user_id = ${userId}`]),
+    // True of every run, and what makes both dialects begin in the index.
+    sql`created_at >= 0`,
+    ...behind(RUN_BOUNDS, page),
+    ...(name === undefined ? [] : [sql`${said('name')} = ${name}`]),
+    ...(state === undefined
+      ? []
+      : [state === 'finished' ? sql`${said('phase')} = 'finished'` : sql`${said('phase')} <> 'finished'`]),
+  ];
+  const { rows } = await sql<{ readonly body: string }>`select body from run
+    where ${sql.join(conditions, sql` and `)} ${ordered(RUN_BOUNDS, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ body }) => JSON.parse(body) as RunRow);
+}
+
+async function runItemPage(db: Kysely<Tables>, id: RunId, page: PageRequest): Promise<readonly PlacedItem[]> {
+  const conditions = [sql`run_id = ${id}`, ...behind(ITEM_BOUNDS, page)];
+  const { rows } = await sql<{ readonly position: number | bigint | string; readonly body: string }>`
+    select position, body from run_item where ${sql.join(conditions, sql` and `)}
+    ${ordered(ITEM_BOUNDS, page)} limit ${page.limit}`.execute(db);
+  return rows.map(({ position, body }) => ({
+    row: JSON.parse(body) as RunItemRow,
+    position: safeInteger(position),
+  }));
 }

@@ -4,7 +4,7 @@
  */
 import type { ReconciliationDone } from '../../core/reconcile/reconciliation-record.ts';
 import { NO_SPEND } from '../../report/own-spend.ts';
-import { relativeLink } from '../../activities/report/collected-files.ts';
+import { relativeLink } from '../../activities/report/gather-report.ts';
 import type { DeliveredItem, OwnSpend, ReportData, ReportItem } from '../../report/report-data.ts';
 import { runId } from '../../core/ids.ts';
 import { nanoUsd } from '../../core/money/money.ts';

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BODY_BYTES_PER_SANDBOX_MAX } from '../../api/webhook-admission.ts';
-import { PASSED_BYTES_MAX } from '../../api/webhook-routes.ts';
+import { BODY_BYTES_PER_SANDBOX_MAX, PASSED_BYTES_MAX } from '../../api/webhook-routes.ts';
 import {
   BODY_BYTES_MAX,
   CONNECTIONS_MAX,

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { secretScope } from '../../activities/redaction.ts';
-import { BODIES_MAX, BODIES_PER_SANDBOX_MAX, WebhookAdmission } from '../../api/webhook-admission.ts';
+import { BODIES_MAX, BODIES_PER_SANDBOX_MAX, WebhookAdmission } from '../../api/webhook-routes.ts';
 import { BODY_BYTES_MAX, startWebhookServer } from '../../api/webhook-server.ts';
 import { messageRefusal } from '../../core/conversation/machine.ts';
 import { hyphenatedUuid, sandboxId } from '../../core/ids.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { endWithError } from '../../cli/end-with-error.ts';
+import { endWithError } from '../../cli/program.ts';
 import { hasStore } from '../../host/follow/config-store.ts';
 import { fail } from '../../store/sql/connection.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { explainDeployment } from '../../host/config/explain-deployment.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
 import { printProblem } from '../../host/config/problem.ts';
-import { differences } from '../../host/follow/configuration-differences.ts';
+import { differences } from '../../host/follow/followed-configuration.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const SECRET = 'planted-secret-of-a-bucket';

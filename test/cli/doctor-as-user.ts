@@ -2,7 +2,7 @@
  * What `parley doctor` finds out about Docker, as a program that another user can run.
  * Owns nothing: socket and chosen runtime are its arguments, the finding goes to standard output as JSON.
  */
-import { checkDocker } from '../../cli/doctor/doctor-docker.ts';
+import { checkDocker } from '../../cli/doctor/doctor-runtimes.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import type { Finding } from '../../host/finding.ts';
 

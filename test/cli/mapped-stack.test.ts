@@ -7,7 +7,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mappedStack } from '../../cli/mapped-stack.ts';
+import { mappedStack } from '../../cli/crash-report.ts';
 
 const SOURCE = `interface Left {
   readonly out: string;

@@ -1,7 +1,7 @@
 /** What a sandbox causes to be said, and how descriptors are shared. */
 import { describe, expect, it } from 'vitest';
 import { descriptorShares, descriptorsMax } from '../../host/sandboxes/descriptor-shares.ts';
-import { toldSeldom } from '../../host/proxy/told-seldom.ts';
+import { toldSeldom } from '../../host/proxy/endpoints.ts';
 
 describe('what is told seldom', () => {
   it('is told once for each text, so many in a burst, then as many as somebody reads, with what was left out', () => {

@@ -6,7 +6,7 @@ import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts';
 import type { ModelOptions } from '../../simulator/models/model-options.ts';
 import { DAY_MS } from '../../core/time.ts';
-import { planFrom } from '../../testing/plan-from.ts';
+import { planFrom } from '../../testing/world.ts';
 import { modelsFrom, type WrittenModels } from '../../testing/written-models.ts';
 import { policyFrom, type WrittenPolicy } from '../../testing/written-policy.ts';
 

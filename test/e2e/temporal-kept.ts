@@ -6,7 +6,7 @@ import { Connection } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import type { CodecKeys } from '../../temporal/codec/codec-keys.ts';
 import { isEncrypted, payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
-import { historyToText } from '../../temporal/history-json.ts';
+import { historyToText } from '../../temporal/replay.ts';
 import { connectionOptions, type TemporalServer } from '../../temporal/server-address.ts';
 import { rawHistory } from '../temporal/codec-scene.ts';
 import { payloadsIn } from '../temporal/codec-traces.ts';

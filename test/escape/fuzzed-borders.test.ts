@@ -24,7 +24,7 @@ import { isActivity } from '../../core/sandbox/activity.ts';
 import { syncTranscript } from '../../activities/transcript.ts';
 import { checkLog, lastLines } from '../../activities/check-log.ts';
 import { shownName } from '../../activities/collect/matches.ts';
-import { answerHeaders } from '../../api/relay/relay-headers.ts';
+import { answerHeaders } from '../../api/relay/agent-relay.ts';
 import { startWebhookServer } from '../../api/webhook-server.ts';
 import { parseGitRequest, tokenOf } from '../../clients/code-hosts/git-request.ts';
 import { isCommitId } from '../../core/commit-id.ts';

@@ -16,7 +16,7 @@ import { loadDeployment } from '../../host/config/load-deployment.ts';
 import { compileJob } from '../../dsl/compile-job.ts';
 import { fillGaps, inJson } from '../../scripted-gateway/script/gap-text.ts';
 import { parseScript } from '../../scripted-gateway/script/parse-script.ts';
-import { price } from '../../scripted-gateway/price.ts';
+import { price } from '../../scripted-gateway/call-routes.ts';
 import type { AnswerTurn, GatewayScript, Turn, TurnScript } from '../../scripted-gateway/script/script.ts';
 import { sha256 } from '../dsl/test-world.ts';
 import { removeDir, tempDir } from '../helpers/temp-dir.ts';

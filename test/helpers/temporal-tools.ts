@@ -4,8 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { testServerMissing, testServerProgram } from '../../scripts/temporal-tools.js';
-import { cachedCli } from '../../temporal/dev-server/download-cli.ts';
-import { installedCli } from '../../temporal/dev-server/find-cli.ts';
+import { cachedCli, installedCli } from '../../temporal/dev-server/find-cli.ts';
 import type { DynamicConfig } from '../../temporal/dev-server/server-arguments.ts';
 import {
   startDevServer,

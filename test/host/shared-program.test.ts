@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sharedProgram } from '../../host/sandboxes/shared-program.ts';
+import { sharedProgram } from '../../host/sandboxes/runtime-of.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 describe('sharedProgram', () => {

@@ -2,10 +2,8 @@
 import { closeSync, mkdirSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { watchDisks } from '../../runtimes/on-host/disk-watch.ts';
-import type { DiskWatch } from '../../runtimes/on-host/disk-watch.ts';
+import { watchDisks, type DiskWatch, unlinkedBytes } from '../../runtimes/on-host/disk-watch.ts';
 import { SOCKET_DIR_FILES_MAX } from '../../runtimes/on-host/limits.ts';
-import { unlinkedBytes } from '../../runtimes/on-host/unlinked-files.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const MEBIBYTE = 1024 ** 2;

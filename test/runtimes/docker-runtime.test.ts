@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { openToContainers } from '../../host/proxy/open-to-containers.ts';
+import { openToContainers } from '../../host/proxy/endpoints.ts';
 import { containerName } from '../../runtimes/docker/names.ts';
 import { freezerOf, isFrozen, setFrozen } from '../../runtimes/on-host/kernel-freezer.ts';
 import { createDockerHarness } from '../contract/docker-harness.ts';

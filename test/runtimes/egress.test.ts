@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openToContainers } from '../../host/proxy/open-to-containers.ts';
+import { openToContainers } from '../../host/proxy/endpoints.ts';
 import { isPrivateAddress, isPublicAddress } from '../../runtimes/egress/address-rules.ts';
 import { createEgressProxy } from '../../runtimes/egress/egress-proxy.ts';
 import type { EgressProxy } from '../../runtimes/egress/egress-proxy.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { divideHalfEven, formatUsd, parseUsd } from '../../scripted-gateway/decimal-usd.ts';
-import { price } from '../../scripted-gateway/price.ts';
+import { price } from '../../scripted-gateway/call-routes.ts';
 
 describe('price()', () => {
   it.each([

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { exportChunks } from '../../scripted-gateway/export-rows.ts';
+import { exportChunks } from '../../scripted-gateway/server.ts';
 import { openLedger } from '../../scripted-gateway/ledger.ts';
 import { ledgerColumns } from '../../scripted-gateway/ledger-row.ts';
 import type { LedgerRow } from '../../scripted-gateway/ledger-row.ts';

@@ -5,7 +5,7 @@ import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { ScenarioArrivals } from '../../dsl/scenario/scenario.ts';
 import { exponential, fixed } from '../../simulator/models/distribution.ts';
 import { RandomStream } from '../../simulator/random.ts';
-import { arrivalOffsets } from '../../simulator/scenario/arrivals.ts';
+import { arrivalOffsets } from '../../simulator/scenario/play-scenario.ts';
 import { plan } from '../conformance/script-parts.ts';
 import { playing, seenAt } from './scenario-parts.ts';
 

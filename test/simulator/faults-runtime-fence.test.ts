@@ -5,7 +5,7 @@ import type { World as ProductWorld } from '../../activities/world.ts';
 import type { ActivityCommandType } from '../../core/machine/command.ts';
 import type { ModelPort } from '../../simulator/model-port.ts';
 import { sandboxIdNamed } from '../../simulator/models/derived-id.ts';
-import { RETRY_CLASSES, waitBeforeNext } from '../../simulator/models/retry-classes.ts';
+import { RETRY_CLASSES, waitBeforeNext } from '../../simulator/models/attempts.ts';
 import { RuntimeModel } from '../../simulator/models/runtime-model.ts';
 import { act, START_AT } from '../../simulator/script.ts';
 import { BUSY, D, H, M, S, start } from '../conformance/script-parts.ts';

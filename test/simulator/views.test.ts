@@ -9,9 +9,8 @@ import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts'
 import { CurveRecorder } from '../../simulator/views/curve-recorder.ts';
 import { changedFates } from '../../simulator/views/compare-answers.ts';
 import { activityCurve, boundedPeaks, CURVE_POINTS_MAX } from '../../simulator/views/curves.ts';
-import { GANTT_ROWS_MAX } from '../../simulator/views/gantt-figure.ts';
+import { GANTT_ROWS_MAX, planPage } from '../../simulator/views/plan-page.ts';
 import { escapeText } from '../../report/page/page.ts';
-import { planPage } from '../../simulator/views/plan-page.ts';
 import { conversationTimes, figuresOf, summarise } from '../../simulator/views/play-figures.ts';
 import { percentile, spreadOf } from '../../simulator/views/spread.ts';
 import { agent, item, plan, POLICY } from '../conformance/script-parts.ts';

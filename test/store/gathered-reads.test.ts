@@ -3,7 +3,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatheredReads } from '../../store/sql/gathered-reads.ts';
-import { RecentTexts } from '../../store/records/recent-texts.ts';
+import { RecentTexts } from '../../store/records/full-conversations.ts';
 
 const IDS_MAX = 8;
 

@@ -7,8 +7,12 @@ import { Connection, type Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { startCodecServer } from '../../cli/codec/codec-server.ts';
-import { payloadsFromJson, payloadsToJson, type PayloadsJson } from '../../cli/codec/payloads-json.ts';
+import {
+  startCodecServer,
+  payloadsFromJson,
+  payloadsToJson,
+  type PayloadsJson,
+} from '../../cli/codec/codec-server.ts';
 import { parseCodecKeys, type CodecKeys } from '../../temporal/codec/codec-keys.ts';
 import { isEncrypted, keyIdOf, payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
 import { describeWith } from '../helpers/requires.ts';

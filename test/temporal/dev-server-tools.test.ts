@@ -8,7 +8,7 @@ import {
   testServerProgram,
   toolsFolder,
 } from '../../scripts/temporal-tools.js';
-import { cachedCli } from '../../temporal/dev-server/download-cli.ts';
+import { cachedCli } from '../../temporal/dev-server/find-cli.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const CLI = 'Temporal CLI';

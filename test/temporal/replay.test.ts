@@ -6,8 +6,14 @@ import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } fr
 import path from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { historyToText, type History } from '../../temporal/history-json.ts';
-import { recordedHistories, replay, type RecordedHistory, type Replayed } from '../../temporal/replay.ts';
+import {
+  historyToText,
+  type History,
+  recordedHistories,
+  replay,
+  type RecordedHistory,
+  type Replayed,
+} from '../../temporal/replay.ts';
 import { patched, sourceOf } from '../../scripts/mutants.js';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';

@@ -1,11 +1,9 @@
 /** Metrics and spans without a server: addresses, settings, the form that collectors take, and what is sent when. */
 import http from 'node:http';
-import net from 'node:net';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ensureFree, metricsTelemetry, parseMetricsAddress } from '../../telemetry/metrics-endpoint.ts';
-import { openSpans } from '../../telemetry/otlp-exporter.ts';
-import { otlpJson } from '../../telemetry/otlp-json.ts';
+import { openSpans, otlpJson } from '../../telemetry/otlp-exporter.ts';
 import { otlpSettings } from '../../telemetry/otlp-settings.ts';
 import { rootSpanId, spanIdOf, traceIdOf, workSpanId, type Span } from '../../telemetry/span.ts';
 

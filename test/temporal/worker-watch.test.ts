@@ -2,8 +2,7 @@
 import { Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Closers } from '../../host/closers.ts';
-import { openRequests } from '../../host/engines/temporal-client.ts';
-import { hasWorker, watchForWorkers } from '../../host/engines/worker-watch.ts';
+import { openRequests, hasWorker, watchForWorkers } from '../../host/engines/temporal-client.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
 import { SEAL_KEY_BYTES, sealKey } from '../../store/access/seal-key.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';

@@ -2,14 +2,13 @@
  * The events of a conversation as a list that grows at its end.
  * Owns the following: the newest stays in view as long as nobody has scrolled away from it. To the tab key it is one stop.
  */
-import { useEffect, useMemo, useRef, type ReactElement } from 'react';
+import { useEffect, useMemo, useRef, type ReactElement, type KeyboardEvent } from 'react';
 import { Button } from '../components/button.tsx';
 import { earlierCount, laterCount } from '../data/event-window.ts';
 import type { PartialWords } from '../data/partial-texts.ts';
 import type { FollowedEvents } from '../data/use-events.ts';
 import { EntryItem } from './entry-item.tsx';
 import { costsOf, entriesOf } from './transcript-entries.ts';
-import { moveWithin } from './transcript-keys.ts';
 
 /** Nearer to the end than this, a reader follows it. */
 const FOLLOWS_PX = 80;
@@ -147,4 +146,64 @@ function entryAt(frame: HTMLElement | null, seq: number): HTMLElement | null {
     entries.findLast((entry) => Number(entry.dataset['seq']) <= Math.min(seq, last)) ??
     null
   );
+}
+
+const ENTRY = '[data-seq]';
+const PRESSED = 'a[href], summary, button';
+
+/** The keys of a transcript: it is one stop of the tab key, and arrows lead through it. */
+function moveWithin(event: KeyboardEvent<HTMLElement>): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const to = targetOf(event);
+  if (to === null) return;
+  event.preventDefault();
+  // A page-wide shortcut of the same key stays out of it.
+  event.stopPropagation();
+  to.focus({ preventScroll: true });
+  to.scrollIntoView({ block: 'nearest' });
+}
+
+function targetOf({ key, currentTarget }: KeyboardEvent<HTMLElement>): HTMLElement | null {
+  const entries = [...currentTarget.querySelectorAll<HTMLElement>(ENTRY)];
+  const active = document.activeElement;
+  const at = entries.findIndex((entry) => entry.contains(active));
+  switch (key) {
+    case 'ArrowDown':
+    case 'j':
+      return entries[Math.min(entries.length - 1, at + 1)] ?? null;
+    case 'ArrowUp':
+    case 'k':
+      // From the frame itself the way up begins at the newest.
+      return (at === -1 ? entries.at(-1) : entries[Math.max(0, at - 1)]) ?? null;
+    case 'Home':
+      return entries[0] ?? null;
+    case 'End':
+      return entries.at(-1) ?? null;
+    case 'ArrowRight':
+      return pressedIn(entries[at], active, 1);
+    case 'ArrowLeft':
+      return pressedIn(entries[at], active, -1);
+    case 'Escape':
+      return at === -1 ? null : currentTarget;
+    case 'Enter':
+      return active === entries[at] ? opened(entries[at]) : null;
+    default:
+      return null;
+  }
+}
+
+function pressedIn(entry: HTMLElement | undefined, active: Element | null, by: number): HTMLElement | null {
+  if (entry === undefined) return null;
+  const all = [...entry.querySelectorAll<HTMLElement>(PRESSED)];
+  const at = all.findIndex((one) => one === active);
+  if (at === -1) return by > 0 ? (all[0] ?? null) : null;
+  return all[at + by] ?? (by < 0 ? entry : null);
+}
+
+/** The first fold of an entry opens or closes; the focus stays where it is. */
+function opened(entry: HTMLElement | undefined): HTMLElement | null {
+  const fold = entry?.querySelector('details');
+  if (entry === undefined || fold === null || fold === undefined) return null;
+  fold.open = !fold.open;
+  return entry;
 }

@@ -4,7 +4,6 @@
  */
 import { useCallback, useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
 import { isUnreachable, sentenceOf } from '../data/problem.ts';
-import { forgetKey, rememberedKey, rememberKey } from './key-memory.ts';
 import { clientWith, SessionContext, type CurrentUser } from './session.ts';
 import { SignInPage } from './sign-in-page.tsx';
 
@@ -56,4 +55,22 @@ export function SessionGate({ children }: { readonly children: ReactNode }): Rea
   if (session === null)
     return <SignInPage isTrying={isTrying} problem={problem} onKey={(key) => void signIn(key)} />;
   return <SessionContext value={session}>{children}</SessionContext>;
+}
+
+/**
+ * The API key of this tab: kept until the tab is closed, never in an address, and for no other tab.
+ * Owns the place where it is kept.
+ */
+const NAME = 'parley.key';
+
+function rememberedKey(): string | null {
+  return globalThis.sessionStorage.getItem(NAME);
+}
+
+function rememberKey(key: string): void {
+  globalThis.sessionStorage.setItem(NAME, key);
+}
+
+function forgetKey(): void {
+  globalThis.sessionStorage.removeItem(NAME);
 }

@@ -7,11 +7,10 @@ import { earliest } from '../../time.ts';
 import { breakerHold } from './breaker.ts';
 import { fitsBudget, withinBudget } from './budget.ts';
 import { hold } from './hold.ts';
-import { needsMet, skipUnmet } from './needs.ts';
 import { changePace, countStart, nextPlaceAt, nextStartAt, paceOf, placesOf } from './pace.ts';
 import { isSharded } from '../shards.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
-import { itemAt, type RunItem, type RunState, type SlotUse } from '../state.ts';
+import { itemAt, type RunItem, type RunState, type SlotUse, type Ending, type ItemNeed } from '../state.ts';
 import { changeItem, itemOrder, type RunContext } from '../run-context.ts';
 
 /** Why the next item does not begin, and when to look again by the clock. */
@@ -187,4 +186,61 @@ function underWay(state: RunState): number {
 
 function endedCount(state: RunState): number {
   return Object.values(itemsByPhase(state).ended).reduce((sum, count) => sum + count, 0);
+}
+
+/** Whether everything that an item waits for has ended. */
+function needsMet(item: RunItem, state: RunState): boolean {
+  return item.needs === undefined || item.needs.every((need) => openIn(need, state) === 0);
+}
+
+/**
+ * Ends what waits for somebody who has ended otherwise than it needs; an item that ends so may be what others wait for, so it
+ * looks again until nothing changes. Every look ends an item or is the last.
+ */
+function skipUnmet(context: RunContext): void {
+  if (itemsByPhase(context.state).groups === undefined) return;
+  let changed = true;
+  while (changed) {
+    changed = false;
+    for (const index of itemsByPhase(context.state).waiting) {
+      const ending = unmetEnding(context.state.items[index], context.state);
+      if (ending === null) continue;
+      changeItem(context, index, { phase: 'ended', ending, endedAt: context.now, notBefore: null });
+      changed = true;
+    }
+  }
+}
+
+/** How an item ends that has a need which can no longer be met; null when all may be. */
+function unmetEnding(item: RunItem | undefined, state: RunState): Ending | null {
+  for (const need of item?.needs ?? []) {
+    const ending = openIn(need, state) > 0 ? null : endingOfUnmet(need, unsuccessfulIn(need, state));
+    if (ending !== null) return ending;
+  }
+  return null;
+}
+
+function endingOfUnmet({ entry, outcome }: ItemNeed, unsuccessful: number): Ending | null {
+  switch (outcome) {
+    case 'succeeded':
+      if (unsuccessful === 0) return null;
+      return { outcome: 'skipped', failureClass: null, detail: `it needs "${entry}", which did not succeed` };
+    case 'failed':
+      if (unsuccessful > 0) return null;
+      return {
+        outcome: 'not_needed',
+        failureClass: null,
+        detail: `it is for a failure of "${entry}", which succeeded`,
+      };
+    case 'ended':
+      return null;
+  }
+}
+
+function openIn({ group }: ItemNeed, state: RunState): number {
+  return itemsByPhase(state).groups?.[group]?.open ?? 0;
+}
+
+function unsuccessfulIn({ group }: ItemNeed, state: RunState): number {
+  return itemsByPhase(state).groups?.[group]?.unsuccessful ?? 0;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SpendRow } from '../../../core/money/spend.ts';
 import type { ExportReading } from '../../../ports/gateway-export.ts';
 import { parseExport } from '../../../clients/gateway/export-rows.ts';
-import { CSV_HEADER, csvLine } from '../../../proxy/spend/spend-csv.ts';
+import { CSV_HEADER, csvLine } from '../../../proxy/spend/spend-route.ts';
 import { spendRow } from '../../contract/store-rows.ts';
 
 const COLUMNS = {

@@ -5,7 +5,7 @@ import { setImmediate as afterTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadDeployment } from '../../../host/config/load-deployment.ts';
 import { openConfigurationDesk } from '../../../host/serve/configuration-desk.ts';
-import { followLines } from '../../../host/follow/follow-lines.ts';
+import { followLines } from '../../../host/follow/followed-file.ts';
 import {
   FollowedConfiguration,
   type FollowNews,

@@ -1,6 +1,6 @@
 /** A job that names a host, where there are hosts and where there are none. */
 import { expect, it } from 'vitest';
-import { checkHosts } from '../../../host/preflight/check-hosts.ts';
+import { checkHosts } from '../../../host/preflight/preflight.ts';
 import type { Plan } from '../../../core/plan/plan.ts';
 
 const NO_PIN: Pick<Plan, 'placement'> = { placement: { strategy: null, sandboxId: null } };

@@ -13,7 +13,7 @@ import { unless } from '../../../runtimes/kubernetes/api-errors.ts';
 import type { ClusterApi } from '../../../runtimes/kubernetes/cluster.ts';
 import { createPodWatch } from '../../../runtimes/kubernetes/pod-watch.ts';
 import { changeRecord, makeRecord, readRecord } from '../../../runtimes/kubernetes/volume-record.ts';
-import { volumeSpec } from '../../../runtimes/kubernetes/volume-spec.ts';
+import { volumeSpec } from '../../../runtimes/kubernetes/start-sandbox.ts';
 import { DEFAULT_LIMITS } from '../../../runtimes/on-host/limits.ts';
 import type { StartSandboxRequest } from '../../../ports/sandbox-runtime.ts';
 import { newId, newRequest, settled } from '../../contract/runtime-suite.ts';

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadDeployment } from '../../../host/config/load-deployment.ts';
 import type { LoadedDeployment } from '../../../host/config/load-deployment.ts';
 import { RIGHTS, checkKubernetes } from '../../../cli/doctor/doctor-kubernetes.ts';
-import { kubernetesOptions } from '../../../host/sandboxes/kubernetes-options.ts';
+import { kubernetesOptions } from '../../../host/sandboxes/runtime-of.ts';
 import { realClock } from '../../contract/real-clock.ts';
 import { newRequest } from '../../contract/runtime-suite.ts';
 import { tempDir } from '../../helpers/temp-dir.ts';

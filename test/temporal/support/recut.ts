@@ -2,7 +2,7 @@
  * Histories whose tasks are cut in another way than they were lived through, as a replay may meet them.
  * Owns the edits of events; must not replay.
  */
-import { historyFromText, historyToText, type History } from '../../../temporal/history-json.ts';
+import { historyFromText, historyToText, type History } from '../../../temporal/replay.ts';
 
 interface Event {
   readonly eventId: string;
