@@ -1,6 +1,6 @@
 /**
  * Where the Temporal CLI is on this machine: named by the environment, on the search path, or among Go's programs.
- * Owns the order of looking; must not start or fetch anything but what download-cli.ts fetches.
+ * Owns the order of looking; must not start or fetch anything but the CLI itself.
  */
 import { mkdirSync, readdirSync } from 'node:fs';
 import os from 'node:os';
