@@ -1,29 +1,61 @@
 /**
- * The proxies that serve over one database, as each knows of the others.
+ * The processes with a proxy over one database, as each knows of the others.
  * Owns the interface; the time of a lease is the database's own, so that clocks of hosts need not agree.
  */
 
-/** What a proxy learns when it renews its lease. */
+/** Work of all that one of them does at a time. */
+export type Duty =
+  /** Comparing what the runtime holds with the records, where every worker sees all sandboxes. */
+  | 'sandboxes'
+  /** Keeping the warm pool, likewise. */
+  | 'warm_pool'
+  /** Looking for workflows that were ended from outside. */
+  | 'lost_workflows'
+  /** Telling the sandboxes of hosts that were given up. */
+  | 'lost_hosts'
+  /** Folding old spend rows into daily totals. */
+  | 'spend_totals';
+
+/** Who joins, for people. */
+export interface PeerFacts {
+  readonly kind: 'worker' | 'proxy' | 'run';
+  /** Tells it from others of its kind: host and number of the process. */
+  readonly name: string;
+}
+
+/** What a process learns when it renews its lease. */
 export interface PeerNews {
-  /** False when this proxy was given up meanwhile: it joins again under another id. */
+  /** False when this process was given up meanwhile: it joins again under another id. */
   readonly isKnown: boolean;
   /** Grows when a key or a model was changed by any of them. */
   readonly revision: number;
-  /** Proxies whose lease is over. */
+  /** Processes whose lease is over. */
   readonly expired: readonly string[];
+  /** Of the duties that were asked for: those that are this process's until its lease is over. */
+  readonly leads: readonly Duty[];
+}
+
+/** A process that serves, as operators see it. */
+export interface ServingPeer extends PeerFacts {
+  readonly leads: readonly Duty[];
 }
 
 /** Who serves over the database. */
 export interface ProxyPeers {
   /** True when no other proxy serves. @throws ParleyError store_unavailable */
-  join(id: string, leaseMs: number): Promise<boolean>;
-  /** Renews the lease. @throws ParleyError store_unavailable */
-  beat(id: string, leaseMs: number): Promise<PeerNews>;
+  join(id: string, leaseMs: number, facts: PeerFacts): Promise<boolean>;
   /**
-   * Gives up a proxy that is dead: its open rows become `interrupted`, and what its calls have not used of shared limits
-   * goes back. A repeat changes nothing. @throws ParleyError store_unavailable
+   * Renews the lease, and takes each of the duties that nobody has whose lease runs: what one process has, no other gets
+   * until that one has left or its lease is over. @throws ParleyError store_unavailable
+   */
+  beat(id: string, leaseMs: number, duties: readonly Duty[]): Promise<PeerNews>;
+  /**
+   * Gives up a process that is dead or leaves: its open rows become `interrupted`, what its calls have not used of shared
+   * limits goes back, and its duties are anybody's. A repeat changes nothing. @throws ParleyError store_unavailable
    */
   retire(id: string, at: number): Promise<void>;
   /** Tells every proxy that a key or a model has changed. @throws ParleyError store_unavailable */
   announce(): Promise<void>;
+  /** Those whose lease runs, by kind and name. */
+  serving(): Promise<readonly ServingPeer[]>;
 }

@@ -135,6 +135,11 @@ export interface SandboxRuntime {
    */
   removeLeftovers?(): Promise<readonly string[]>;
   /**
+   * Opens the ways by which sandboxes reach this process, also those that others have started; where it is absent they are
+   * open with each sandbox. A repeat changes nothing. @throws ParleyError runtime_failed
+   */
+  openWays?(): Promise<void>;
+  /**
    * Brings an incarnation up and waits until its Agent Server answers. First start and resume are the same call:
    * storage that exists is used again. Idempotent by (sandboxId, generation); an older incarnation still up is stopped first.
    * @throws ParleyError runtime_failed (definite, reason in `message`), runtime_unreachable (nothing known),

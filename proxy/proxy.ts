@@ -155,10 +155,11 @@ function liveOf(config: ProxyConfig, vendor: string, before?: ModelTable): LiveC
 }
 
 function retentionOf(parts: ProxyParts): SpendRetention | null {
-  const { accounts, clock, log } = parts;
+  const { accounts, shared, clock, log } = parts;
   if (accounts === null) return null;
   return new SpendRetention({
     ...{ accounts, clock, log },
+    leads: () => shared?.life.leads('spend_totals') ?? true,
     days: () => parts.live.config.spendRetentionDays,
     onFold: (startedBefore) => parts.writer.forgetBefore(startedBefore),
   });

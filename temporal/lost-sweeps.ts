@@ -5,19 +5,25 @@
  */
 import type { LostEntities } from './lost-entities.ts';
 
+export interface SweepOptions {
+  /** Whether it is this process's to look: of many, one does. */
+  readonly leads: () => boolean;
+  readonly tell: (text: string) => void;
+}
+
 /** Often enough that what was ended by hand is let go a minute later; a sweep costs one listing. */
 const SWEEP_EVERY_MS = 60_000;
 
 export class LostSweeps {
   private readonly lost: Pick<LostEntities, 'sweep'>;
-  private readonly tell: (text: string) => void;
+  private readonly options: SweepOptions;
   private underWay: Promise<void> | null = null;
   private timer: NodeJS.Timeout | null = null;
   private failing = new Set<string>();
 
-  constructor(lost: Pick<LostEntities, 'sweep'>, tell: (text: string) => void) {
+  constructor(lost: Pick<LostEntities, 'sweep'>, options: SweepOptions) {
     this.lost = lost;
-    this.tell = tell;
+    this.options = options;
   }
 
   start(): void {
@@ -38,15 +44,16 @@ export class LostSweeps {
   }
 
   private async once(): Promise<void> {
+    if (!this.options.leads()) return;
     const failing = new Set<string>();
     const failed = (what: string, error: unknown): void => {
       failing.add(what);
-      if (!this.failing.has(what)) this.tell(`Cannot ${what}: ${messageOf(error)}`);
+      if (!this.failing.has(what)) this.options.tell(`Cannot ${what}: ${messageOf(error)}`);
     };
     try {
       const mended = await this.lost.sweep((id, error) => failed(`let ${id} go`, error));
       for (const id of mended)
-        this.tell(`${id} was ended from outside: its record says so, and what it had is let go`);
+        this.options.tell(`${id} was ended from outside: its record says so, and what it had is let go`);
     } catch (error) {
       failed('look for workflows that were ended from outside', error);
     }

@@ -10,7 +10,9 @@ import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 import { printable, table } from '../../host/terminal-text.ts';
-import type { HostLeases, LeasedHost } from '../../ports/host-leases.ts';
+import type { LeasedHost } from '../../ports/host-leases.ts';
+import type { ServingPeer } from '../../ports/proxy-peers.ts';
+import type { Store } from '../../store/open-store.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 
 interface HostsOptions {
@@ -69,15 +71,23 @@ export function hostsCommand({ shell, finish }: CommandContext): Command {
 }
 
 async function list(shell: Shell, options: HostsOptions): Promise<ExitCode> {
-  const hosts = (await withHosts(shell, options, { readOnly: true }, (leases) => leases.list())) ?? [];
+  const found = await withStore(shell, options, { readOnly: true }, (store) =>
+    Promise.all([store.hosts.list(), store.proxyPeers.serving()]),
+  );
+  const [hosts, processes] = found ?? [[], []];
   if (options.json === true) {
     const records = openRecords(shell.stdout);
     for (const host of hosts) records.write(recordOf(host));
-  } else if (hosts.length === 0) {
+    for (const { kind, name, leads } of processes) records.write({ type: 'process', kind, name, leads });
+    return EXIT.ok;
+  }
+  if (hosts.length === 0) {
     shell.stderr.write(
       'no hosts: workers on Temporal whose store is PostgreSQL are hosts of their sandboxes\n',
     );
   } else shell.stdout.write(`${tableOf(hosts).join('\n')}\n`);
+  if (processes.length > 0)
+    shell.stdout.write(`${hosts.length > 0 ? '\n' : ''}${processTable(processes).join('\n')}\n`);
   return EXIT.ok;
 }
 
@@ -88,10 +98,10 @@ interface Draining {
 }
 
 async function drain(shell: Shell, { host, draining, options }: Draining): Promise<ExitCode> {
-  const changed = await withHosts(shell, options, { readOnly: false }, async (leases) => {
+  const changed = await withStore(shell, options, { readOnly: false }, async ({ hosts }) => {
     const archivesReleased = options.archiveReleased === true;
-    if (!(await leases.drain(host, draining, { archivesReleased }))) return null;
-    return (await leases.list()).find(({ name }) => name === host) ?? null;
+    if (!(await hosts.drain(host, draining, { archivesReleased }))) return null;
+    return (await hosts.list()).find(({ name }) => name === host) ?? null;
   });
   if (changed === null)
     throw new CliError(`Cannot change the host "${host}": there is no such host`, {
@@ -105,11 +115,11 @@ async function drain(shell: Shell, { host, draining, options }: Draining): Promi
 
 /** What lived there is told by any worker that serves. One that was given up before is as it should be. */
 async function giveUp(shell: Shell, host: string, options: HostsOptions): Promise<ExitCode> {
-  const changed = await withHosts(shell, options, { readOnly: false }, async (leases) => {
-    const found = (await leases.list()).find(({ name }) => name === host);
+  const changed = await withStore(shell, options, { readOnly: false }, async ({ hosts }) => {
+    const found = (await hosts.list()).find(({ name }) => name === host);
     if (found === undefined) return null;
-    await leases.giveUp({ name: host, fence: found.fence, silentMs: 0, alsoStopped: true });
-    return (await leases.list()).find(({ name }) => name === host) ?? null;
+    await hosts.giveUp({ name: host, fence: found.fence, silentMs: 0, alsoStopped: true });
+    return (await hosts.list()).find(({ name }) => name === host) ?? null;
   });
   if (changed?.ended !== 'lost') {
     const why = changed === null ? 'there is no such host' : 'its worker serves';
@@ -122,11 +132,11 @@ async function giveUp(shell: Shell, host: string, options: HostsOptions): Promis
 }
 
 /** Null when nothing was ever stored. */
-async function withHosts<Answer>(
+async function withStore<Answer>(
   shell: Shell,
   { config: path }: HostsOptions,
   { readOnly }: { readonly readOnly: boolean },
-  work: (hosts: HostLeases) => Promise<Answer>,
+  work: (store: Pick<Store, 'hosts' | 'proxyPeers'>) => Promise<Answer>,
 ): Promise<Answer | null> {
   const config = await openDeployment(shell, { path, startsProxy: false });
   const { hasStore, openDeployedStore, readDeployedStore } =
@@ -135,7 +145,7 @@ async function withHosts<Answer>(
   const store = readOnly ? await readDeployedStore(config) : await openDeployedStore(config);
   if (store === null) return null;
   try {
-    return await work(store.hosts);
+    return await work(store);
   } finally {
     await store.close();
   }
@@ -193,5 +203,12 @@ function tableOf(hosts: readonly LeasedHost[]): readonly string[] {
         .map(([label, value]) => `${label}=${value}`)
         .join(' '),
     ]),
+  );
+}
+
+function processTable(processes: readonly ServingPeer[]): readonly string[] {
+  return table(
+    [{ title: 'PROCESS' }, { title: 'NAME', widthMax: 60 }, { title: 'LEADS', widthMax: 80 }],
+    processes.map(({ kind, name, leads }) => [kind, name, leads.join(', ')]),
   );
 }

@@ -12,6 +12,7 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { EngineFacts } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import type { Environment } from '../config/effective-values.ts';
+import type { Leads } from '../proxy/peer-of.ts';
 import type { Places } from '../sandboxes/places.ts';
 
 export interface HostEngine {
@@ -38,6 +39,7 @@ export interface EngineParts {
   readonly sealKey: SealKey;
   /** Of the host whose sandboxes this process reaches; null: they are bound to none. */
   readonly lease: HostLease | null;
+  readonly leads: Leads;
   readonly env: Environment;
   /** A worker lets what runs end; a command that ends has nobody to wait for. */
   readonly isWorker: boolean;

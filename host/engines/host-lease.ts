@@ -11,6 +11,7 @@ import type { HostLease, HostLeases, HostLookup, TakenLease } from '../../ports/
 import { directoryId } from '../../store/engine/installation.ts';
 import type { Closers } from '../closers.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
+import type { Leads } from '../proxy/peer-of.ts';
 import { programVersion } from '../program-version.ts';
 import type { HostEngine } from './host-engine.ts';
 import { watchHostLosses } from './host-losses.ts';
@@ -105,6 +106,7 @@ function lost({ name }: HostLease): ParleyError {
 }
 
 interface Serving {
+  readonly leads: Leads;
   readonly config: Pick<DeploymentConfig, 'host'>;
   readonly lease: TakenLease;
   readonly store: { readonly hosts: HostLeases };
@@ -123,6 +125,7 @@ interface Serving {
 export function serveHost({
   config,
   lease,
+  leads,
   store,
   world,
   engine,
@@ -152,7 +155,10 @@ export function serveHost({
   });
   const { notices } = engine;
   const { steady } = world.clock;
-  const losses = watchHostLosses({ hosts, notices, lease, leaseMs, lostAfterMs, steady, onNotice });
+  const losses = watchHostLosses({
+    ...{ hosts, notices, lease, leaseMs, lostAfterMs, steady, onNotice },
+    leads: () => leads('lost_hosts'),
+  });
   closers.add(() => losses.stop());
   if (lease.wasLost === true)
     onNotice(`host ${lease.name} had been given up: what is left of its sandboxes is archived and removed`);

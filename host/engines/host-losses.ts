@@ -18,6 +18,8 @@ const AGAIN_MS = 600_000;
 export interface HostLossWatch {
   readonly hosts: Pick<HostLeases, 'list' | 'giveUp' | 'lostSandboxes' | 'releasedOn'>;
   readonly notices: Notifier;
+  /** Whether the sandboxes of lost hosts are this process's to tell: of many, one does. */
+  readonly leads: () => boolean;
   readonly lease: HostLease;
   readonly leaseMs: number;
   readonly lostAfterMs: number;
@@ -46,7 +48,7 @@ export function watchHostLosses(watch: HostLossWatch): HostLosses {
     try {
       const hosts = await watch.hosts.list();
       sightings = await giveUpSilent(watch, hosts, sightings);
-      await tellLost(watch);
+      if (watch.leads()) await tellLost(watch);
       told = await archiveReleased(watch, hosts, told);
     } catch {
       // Whatever else needs the store tells of it; what was seen before is no evidence any more.

@@ -165,11 +165,11 @@ interface Running {
 }
 
 function runningWorkers(
-  { onFailure, onNotice }: EngineParts,
+  { leads, onFailure, onNotice }: EngineParts,
   { options, version, address, lost }: Running,
 ): Pick<HostEngine, 'start' | 'stop' | 'isReady'> {
   let workers: Workers | null = null;
-  const sweeps = new LostSweeps(lost, onNotice);
+  const sweeps = new LostSweeps(lost, { leads: () => leads('lost_workflows'), tell: onNotice });
   return {
     async start() {
       const refused = (error: unknown): never => {

@@ -3,8 +3,11 @@
  * Owns the order in which they start and end; which engine it is makes no difference here.
  */
 import { startControlServer } from '../../api/control-server.ts';
+import type { World } from '../../activities/world.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { WarmMeter } from '../../ports/warm-meter.ts';
 import { lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
+import { systemClock } from '../../engine/system-clock.ts';
 import { loadSealKey } from '../../store/access/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { deployedFiles } from '../deployed-files.ts';
@@ -12,6 +15,7 @@ import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import { openEngineStore } from '../follow/config-store.ts';
 import { openEndpoints } from '../proxy/endpoints.ts';
+import { leadsOf, peerOf, proxyLog } from '../proxy/peer-of.ts';
 import { removeEngineNote } from '../engines/engine-note.ts';
 import { isService, openFollowedFile } from '../follow/followed-file.ts';
 import { hostLookup, serveHost, takeHostLease } from '../engines/host-lease.ts';
@@ -62,6 +66,9 @@ export async function openOwnerHost(
   // The engine needs the activities, and they need somebody to notify: the engine.
   const late: { engine: HostEngine | null } = { engine: null };
   const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
+  const kind = isService(options) ? 'worker' : 'run';
+  const peer = peerOf({ config, kind, store, clock: systemClock, log: proxyLog(env) });
+  const leads = leadsOf(peer);
   const warmMeter = lateWarmMeter();
   const wired = wireWorld({ config, places, store, files, sealKey, lease, notifier, warmMeter, env, warn });
   closers.add(() => wired.agent.close());
@@ -71,7 +78,7 @@ export async function openOwnerHost(
   const onFailure = (error: Error): void => life.fail(error);
   const onNotice = (text: string): void => options.onNotice(text);
   const engine = await openEngine({
-    ...{ config, places, store, world, sealKey, lease, env, closers, onFailure, onNotice },
+    ...{ config, places, store, world, sealKey, lease, leads, env, closers, onFailure, onNotice },
     isWorker: options.isWorker === true,
     onRows: () => watch.poke(),
   });
@@ -79,20 +86,16 @@ export async function openOwnerHost(
   warmMeter.listener = engine.warmMeter ?? null;
   // Sandboxes that outlived the last process find their way out again before anything is asked of them.
   const endpoints = await openEndpoints({
-    ...{ config, places, world, store, codeHosts, env, warn, audit: store.audit },
+    ...{ config, places, world, store, peer, codeHosts, env, warn, audit: store.audit },
   });
   closers.add(() => endpoints.close());
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
-  if (lease !== null) serveHost({ config, lease, store, world, engine, closers, onFailure, onNotice });
+  if (lease !== null) serveHost({ config, lease, leads, store, world, engine, closers, onFailure, onNotice });
+  // A service of several workers leads pods to any of them, also to one that has started none.
+  if (isService(options)) await world.runtime.openWays?.();
   await engine.start();
-  const sweeper = startSweeper(world, { onNotice, hosts: hostLookup(lease, store) });
-  closers.add(() => sweeper.close());
-  // Whoever only carries one run out would leave sandboxes behind that nobody replaces.
-  if (isService(options)) {
-    const keeper = startWarmKeeper(world, { meter: warmMeter, onNotice });
-    closers.add(() => keeper.close());
-  }
+  lookAfterSandboxes(world, { options, store, lease, leads, warmMeter, closers, onNotice });
   const { facts, requests } = engine;
   const isReady = (): Promise<boolean> => engine.isReady();
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
@@ -108,6 +111,32 @@ export async function openOwnerHost(
   const control = await startControlServer(desk, places.controlSocket);
   closers.add(() => control.close());
   return host;
+}
+
+interface LookedAfter extends Pick<EngineParts, 'store' | 'lease' | 'leads' | 'closers' | 'onNotice'> {
+  readonly options: HostOptions;
+  readonly warmMeter: WarmMeter;
+}
+
+/** A worker that sees its own host alone looks after that; of those that see all sandboxes one does. */
+function lookAfterSandboxes(
+  world: World,
+  { options, store, lease, leads, warmMeter, closers, onNotice }: LookedAfter,
+): void {
+  const sweeper = startSweeper(world, {
+    leads: () => lease !== null || leads('sandboxes'),
+    hosts: hostLookup(lease, store),
+    onNotice,
+  });
+  closers.add(() => sweeper.close());
+  // Whoever only carries one run out would leave sandboxes behind that nobody replaces.
+  if (!isService(options)) return;
+  const keeper = startWarmKeeper(world, {
+    leads: () => lease !== null || leads('warm_pool'),
+    meter: warmMeter,
+    onNotice,
+  });
+  closers.add(() => keeper.close());
 }
 
 /** Nobody else writes into it, and what lives in it was begun on this engine. */

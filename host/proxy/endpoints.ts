@@ -5,7 +5,6 @@
 import { mkdirSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import pino from 'pino';
 import type { World } from '../../activities/world.ts';
 import { launchFacts } from '../../activities/launch-facts.ts';
 import { repositoryScope } from '../../activities/redaction.ts';
@@ -22,6 +21,7 @@ import type { RecordStore } from '../../ports/record-store.ts';
 import { callIds } from '../../proxy/spend/call-id.ts';
 import { drainSpool } from '../../proxy/spend/orphan-spool.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
+import type { PeerLife } from '../../proxy/peers/peer-life.ts';
 import { createProxy, type Proxy } from '../../proxy/proxy.ts';
 import type { SpendLoss } from '../../core/money/spend-loss.ts';
 import { ensurePrivateDir } from '../../runtimes/on-host/private-dir.ts';
@@ -30,6 +30,7 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { descriptorShares, descriptorsMax, type DescriptorShares } from '../sandboxes/descriptor-shares.ts';
 import { openEgress } from '../sandboxes/egress.ts';
 import type { Places } from '../sandboxes/places.ts';
+import { proxyLog } from './peer-of.ts';
 import { conversationKeyName, runBudgets } from './run-budgets.ts';
 
 export interface Endpoints {
@@ -46,6 +47,8 @@ export interface EndpointParts {
   readonly world: World;
   /** What the world has no use for: virtual keys, sums of spend and the log of runs. */
   readonly store: Pick<Store, 'proxyKeys' | 'accounts' | 'lifecycle' | 'proxyPeers' | 'leases'>;
+  /** Null: it has its database alone. It begins and ends with the proxy. */
+  readonly peer: PeerLife | null;
   /** Takes note of callers that were refused. */
   readonly audit: AuditLog;
   readonly codeHosts: CodeHosts;
@@ -68,7 +71,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
     shares: descriptorShares(descriptorsMax()),
     warn: toldSeldom(world.clock, parts.warn),
   };
-  if (isBesideOthers(parts.config)) await bringLeftovers(bounded);
+  if (parts.peer !== null) await bringLeftovers(bounded);
   const proxy = proxyOf(bounded);
   const relay = relayOf(bounded);
   await proxy.listen({ socketPath: places.proxySocket });
@@ -94,7 +97,7 @@ export async function openEndpoints(parts: EndpointParts): Promise<Endpoints> {
 }
 
 /** @throws ParleyError config_invalid naming every problem of `proxy_config` */
-function proxyOf({ config, places, world, store, env, shares, warn }: BoundedParts): Proxy {
+function proxyOf({ config, places, world, store, peer, env, shares, warn }: BoundedParts): Proxy {
   const { vendor } = config.deployment;
   const { config: proxyConfig, problems } = parseProxyConfig(config.proxyConfigRaw, env, { vendor });
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -110,25 +113,18 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
       log: store.lifecycle,
       accounts: store.accounts,
     }),
-    ...(isBesideOthers(config)
-      ? { sharing: { peers: store.proxyPeers, leases: store.leases, vault: world.vault } }
-      : {}),
+    ...(peer === null ? {} : { sharing: { life: peer, vault: world.vault } }),
     spend: world.spend,
     vendor,
     clock: world.clock,
     newId: callIds(() => world.clock.now()),
     spoolDir: places.spool,
-    log: pino({ level: env['PARLEY_LOG_LEVEL'] ?? 'silent' }, pino.destination(2)),
+    log: proxyLog(env),
     sandboxConnectionsMax: shares.proxy,
     onStrike: warn,
     onSpendLost: (lost) => warn(lostRowsText(lost)),
     env,
   });
-}
-
-/** An engine that has its database alone has the only proxy over it; on Temporal every worker and API has one. */
-function isBesideOthers({ store, engine }: Pick<DeploymentConfig, 'store' | 'engine'>): boolean {
-  return store.kind === 'postgres' && engine.kind === 'temporal';
 }
 
 /** Rows of the process before this one, which the others may have given up since: what they cost counts for its budgets. */

@@ -10,6 +10,7 @@ import type { ProxyConfig } from '../../proxy/config/config.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import type { ProxyLog } from '../../proxy/log.ts';
 import type { ProxySharing } from '../../proxy/peers/proxy-sharing.ts';
+import { PeerLife } from '../../proxy/peers/peer-life.ts';
 import { createProxy } from '../../proxy/proxy.ts';
 import { drainSpool } from '../../proxy/spend/orphan-spool.ts';
 import { sealKeyOfSecret } from '../../store/access/seal-key.ts';
@@ -18,6 +19,7 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { FollowedConfiguration, type FollowNews } from '../follow/followed-configuration.ts';
 import { openDeployment } from '../open-deployment.ts';
 import type { Shell } from '../shell.ts';
+import { peerName } from './peer-of.ts';
 import { orphanFolders, spoolOf, takeProxyFolder } from './proxy-folders.ts';
 
 /** The built-in proxy of this process. */
@@ -120,9 +122,11 @@ function sharingOf(
     const calls = await drainSpool(spoolOf(folder), { spend, peers, leases, clock: shell.clock });
     if (calls > 0) log.warn({ folder, calls }, 'Rows of a proxy that is gone are in the store');
   };
-  return {
-    ...{ peers, leases, drain },
-    vault: store.vault(sealKeyOfSecret(proxyConfig.masterKey ?? '')),
+  const life = new PeerLife({
+    ...{ peers, leases, clock: shell.clock, log },
+    newId: callIds(() => shell.clock.now()),
+    facts: { kind: 'proxy', name: peerName(null) },
+    duties: ['spend_totals'],
     async tendOrphans() {
       for (const orphan of orphanFolders(config.dataDir, shell.clock.now())) {
         try {
@@ -132,7 +136,8 @@ function sharingOf(
         }
       }
     },
-  };
+  });
+  return { life, drain, vault: store.vault(sealKeyOfSecret(proxyConfig.masterKey ?? '')) };
 }
 
 /** What of the file a proxy reads once: where it keeps things, and the word that its callers know. */

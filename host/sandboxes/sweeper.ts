@@ -6,6 +6,8 @@ import { sweepSandboxes, type OrphanSightings } from '../../activities/sweep-san
 import type { World } from '../../activities/world.ts';
 import type { HostLookup } from '../../ports/host-leases.ts';
 
+/** Whoever does not sweep sees so soon that it is its turn; nothing is asked for it. */
+const TURN_POLL_MS = 2_000;
 /** Often enough that an orphan is gone some two minutes after it was first seen; a sweep costs one listing. */
 const SWEEP_EVERY_MS = 60_000;
 
@@ -17,10 +19,12 @@ export interface Sweeper {
 export interface SweeperOptions {
   /** Null: no sandbox lives on another machine. */
   readonly hosts: HostLookup | null;
+  /** Whether it is this process's to sweep. */
+  readonly leads: () => boolean;
   readonly onNotice: (text: string) => void;
 }
 
-export function startSweeper(world: World, { hosts, onNotice }: SweeperOptions): Sweeper {
+export function startSweeper(world: World, { hosts, leads, onNotice }: SweeperOptions): Sweeper {
   let sightings: OrphanSightings = new Map();
   let timer: ReturnType<World['clock']['setTimer']> | null = null;
   let isClosed = false;
@@ -31,13 +35,19 @@ export function startSweeper(world: World, { hosts, onNotice }: SweeperOptions):
     onNotice(text);
   };
   const sweep = async (): Promise<void> => {
+    if (!leads()) {
+      // What was seen before its turn ended says nothing of the time between.
+      sightings = new Map();
+      if (!isClosed) arm(TURN_POLL_MS);
+      return;
+    }
     const report = await sweepSandboxes(world, sightings, hosts);
     ({ sightings } = report);
     for (const line of [...report.done, ...report.problems]) tell(line);
-    if (!isClosed) arm();
+    if (!isClosed) arm(SWEEP_EVERY_MS);
   };
-  const arm = (): void => {
-    timer = world.clock.setTimer(world.clock.now() + SWEEP_EVERY_MS, () => {
+  const arm = (waitMs: number): void => {
+    timer = world.clock.setTimer(world.clock.now() + waitMs, () => {
       running = sweep();
     });
   };

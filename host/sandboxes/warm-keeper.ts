@@ -26,11 +26,13 @@ export interface WarmKeeper {
 }
 
 export interface WarmListeners {
+  /** Whether it is this process's to keep the pool. */
+  readonly leads: () => boolean;
   readonly meter: Pick<WarmMeter, 'held'>;
   readonly onNotice: (text: string) => void;
 }
 
-export function startWarmKeeper(world: World, { meter, onNotice }: WarmListeners): WarmKeeper {
+export function startWarmKeeper(world: World, { leads, meter, onNotice }: WarmListeners): WarmKeeper {
   const booting = new Map<SandboxId, Promise<void>>();
   let told: ReadonlySet<string> = new Set();
   let toldFailure: string | null = null;
@@ -55,6 +57,11 @@ export function startWarmKeeper(world: World, { meter, onNotice }: WarmListeners
     toldFailure = failure;
   };
   const round = async (): Promise<void> => {
+    if (!leads()) {
+      meter.held(NOTHING);
+      if (!isClosed) arm(ROUND_EVERY_MS);
+      return;
+    }
     const now = world.clock.now();
     const polls = now >= nextPollAt;
     if (polls) nextPollAt = now + world.deployment.pollMs;
@@ -85,6 +92,9 @@ export function startWarmKeeper(world: World, { meter, onNotice }: WarmListeners
     },
   };
 }
+
+/** Of a pool that another process keeps. */
+const NOTHING = { wanted: 0, booting: 0, ready: 0, leaving: 0 } as const;
 
 /** A store that cannot be asked is told of by the round. */
 async function measure(world: World, meter: Pick<WarmMeter, 'held'>): Promise<void> {

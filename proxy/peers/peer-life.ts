@@ -1,8 +1,8 @@
 /**
- * This proxy among others over one database: it joins, renews its lease, and gives up those that are dead.
+ * This process among others over one database: it joins, renews its lease, takes duties, and gives up those that are dead.
  * Owns its name and the loop; what is shared is asked of it, and must not rest on a clock of a host.
  */
-import type { ProxyPeers } from '../../ports/proxy-peers.ts';
+import type { Duty, PeerFacts, ProxyPeers } from '../../ports/proxy-peers.ts';
 import type { SpendLeases } from '../../ports/spend-leases.ts';
 import { FORMER_NAMES_MAX, PEER_BEAT_MS, PEER_LEASE_MARGIN_MS, PEER_LEASE_MS } from '../limits.ts';
 import type { ProxyLog } from '../log.ts';
@@ -14,12 +14,19 @@ export interface PeerLifeOptions {
   readonly clock: { now(): number };
   readonly newId: () => string;
   readonly log: ProxyLog;
+  readonly facts: PeerFacts;
+  /** What it does for all where nobody else does. */
+  readonly duties: readonly Duty[];
+  /** Looks for what dead proxies left on this host: at the start, when one was given up, and now and then. */
+  readonly tendOrphans?: () => Promise<void>;
+}
+
+/** The proxy of this process. */
+export interface PeerListener {
   /** A key or a model was changed somewhere, or the proxy has just joined; `isFirst`: no other serves. */
   readonly onChange: (isFirst: boolean) => Promise<void>;
   /** Others take what it had; it goes on under another name. */
   readonly onLost: () => void;
-  /** Looks for what dead proxies left on this host: at the start, when one was given up, and now and then. */
-  readonly tendOrphans?: () => Promise<void>;
 }
 
 /** Rows of calls under a former name, and spools that nobody could drain, are looked at so often. */
@@ -32,6 +39,8 @@ export class PeerLife implements LeaseGround {
   private heldUntil = -Infinity;
   private hasJoined = false;
   private revision = -1;
+  private led: readonly Duty[] = [];
+  private listener: PeerListener | null = null;
   private former: string[] = [];
   private beats = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -42,6 +51,16 @@ export class PeerLife implements LeaseGround {
     this.options = options;
     this.leases = options.leases;
     this.id = options.newId();
+  }
+
+  /** Before it is started. */
+  serve(listener: PeerListener): void {
+    this.listener = listener;
+  }
+
+  /** Whether a duty is this process's now. One that stood still for longer than its lease asks anew first. */
+  leads(duty: Duty): boolean {
+    return this.isHeld() && this.led.includes(duty);
   }
 
   holder(): string {
@@ -64,7 +83,8 @@ export class PeerLife implements LeaseGround {
     this.id = this.options.newId();
     this.hasJoined = false;
     this.heldUntil = -Infinity;
-    this.options.onLost();
+    this.led = [];
+    this.listener?.onLost();
   }
 
   /** Joins, and goes on until it is stopped; the database being away is tried again. */
@@ -110,24 +130,25 @@ export class PeerLife implements LeaseGround {
   }
 
   private async once(): Promise<void> {
-    const { peers } = this.options;
+    const { peers, facts, duties } = this.options;
     if (!this.hasJoined) {
       const sentAt = this.now();
-      const isFirst = await peers.join(this.id, PEER_LEASE_MS);
+      const isFirst = await peers.join(this.id, PEER_LEASE_MS, facts);
       this.hasJoined = true;
       this.heldUntil = sentAt + PEER_LEASE_MS - PEER_LEASE_MARGIN_MS;
-      await this.options.onChange(isFirst && this.beats === 0);
+      await this.listener?.onChange(isFirst && this.beats === 0);
     }
     const sentAt = this.now();
-    const news = await peers.beat(this.id, PEER_LEASE_MS);
+    const news = await peers.beat(this.id, PEER_LEASE_MS, duties);
     this.beats += 1;
     if (!news.isKnown) {
       this.lost();
       return;
     }
     this.heldUntil = sentAt + PEER_LEASE_MS - PEER_LEASE_MARGIN_MS;
+    this.led = news.leads;
     if (news.revision !== this.revision) {
-      await this.options.onChange(false);
+      await this.listener?.onChange(false);
       // Last: what could not be read is read at the next beat.
       this.revision = news.revision;
     }

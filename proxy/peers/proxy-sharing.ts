@@ -2,15 +2,12 @@
  * What a proxy is given where others serve over the same database.
  * Owns the shape; must not know a store.
  */
-import type { ProxyPeers } from '../../ports/proxy-peers.ts';
 import type { SecretVault } from '../../ports/secret-vault.ts';
-import type { SpendLeases } from '../../ports/spend-leases.ts';
+import type { PeerLife } from './peer-life.ts';
 
 export interface ProxySharing {
-  readonly peers: ProxyPeers;
-  readonly leases: SpendLeases;
+  /** Of the process that the proxy is in; it begins and ends with the proxy. */
+  readonly life: PeerLife;
   /** Opens for every proxy: models that were added are in it. */
   readonly vault: SecretVault;
-  /** Brings in what dead proxies left on this host. */
-  readonly tendOrphans?: () => Promise<void>;
 }

@@ -14,6 +14,8 @@ export interface RetentionOptions {
   readonly log: ProxyLog;
   /** Asked anew each time, because a reload may change it; null keeps every row. */
   readonly days: () => number | null;
+  /** Whether the totals are this process's to make. */
+  readonly leads: () => boolean;
   /** Rows of calls that began before this instant go over into sums now. */
   readonly onFold: (startedBefore: number) => void;
 }
@@ -53,6 +55,7 @@ export class SpendRetention {
     const today = Math.floor(this.options.clock.now() / DAY_MS) * DAY_MS;
     const before = today - days * DAY_MS;
     this.options.onFold(before);
+    if (!this.options.leads()) return;
     try {
       let folded = FOLD_ROWS;
       while (folded === FOLD_ROWS && !this.isStopped) {

@@ -66,6 +66,7 @@ export function createKubernetesRuntime(options: KubernetesRuntimeOptions): Sand
   };
   return {
     capabilities: capabilitiesOf(options),
+    openWays,
     ...guardedOperations({
       removeLeftovers: () => removeLeftovers(pods),
       start: (request) => start(context, request),

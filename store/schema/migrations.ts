@@ -10,7 +10,7 @@ import { ENGINE_TABLES } from './engine-tables.ts';
 import { HOST_TABLES, PLACEMENT_TABLES } from './placement-tables.ts';
 import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
-import { SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
+import { DUTY_TABLES, SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
 
 const FIRST = { ...ENGINE_TABLES, ...RECORD_TABLES, ...PLACEMENT_TABLES, ...SPEND_TABLES, ...ACCESS_TABLES };
 
@@ -27,6 +27,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-hosts': { up: addHosts },
   '0008-hosts-of-waiters': { up: addHostsOfWaiters },
   '0009-lost-hosts': { up: addHostLosses },
+  '0010-duties': { up: addDuties },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -97,6 +98,20 @@ async function addHostLosses(db: Kysely<unknown>): Promise<void> {
     .addColumn('lost', 'integer', (column) => column.notNull().defaultTo(0))
     .execute();
   await sql`create index sandbox_lost on sandbox (created_at) where lost = 1`.execute(db);
+}
+
+/** A build that knows none of it joins as a proxy without a name, and leads nothing. */
+async function addDuties(db: Kysely<unknown>): Promise<void> {
+  const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
+  for (const [column, before] of [
+    ['kind', 'proxy'],
+    ['name', ''],
+  ] as const)
+    await db.schema
+      .alterTable('proxy_peer')
+      .addColumn(column, text, (added) => added.notNull().defaultTo(before))
+      .execute();
+  await createTables(db, DUTY_TABLES, isPostgres(db));
 }
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

@@ -100,3 +100,8 @@ export const SHARED_SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
     indexes: [['holder']],
   },
 };
+
+/** What one of several processes does for all. */
+export const DUTY_TABLES: Readonly<Record<string, TableDefinition>> = {
+  duty: { columns: { name: 'text', holder: 'text' }, primaryKey: ['name'] },
+};

@@ -6,6 +6,7 @@
 import type { Generated } from 'kysely';
 import type { BigIntColumn, FlagColumn, NullableBigIntColumn } from './column-types.ts';
 import type {
+  DutyTable,
   ProxyPeerTable,
   ProxyRevisionTable,
   SpendAccountTable,
@@ -248,6 +249,7 @@ export interface Tables {
   readonly spend_lease: SpendLeaseTable;
   readonly proxy_peer: ProxyPeerTable;
   readonly proxy_revision: ProxyRevisionTable;
+  readonly duty: DutyTable;
   readonly proxy_key: ProxyKeyTable;
   readonly secret: SecretTable;
   readonly conversation_tag: ConversationTagTable;

@@ -1,13 +1,14 @@
 /**
- * The proxies over one database: who serves, who is dead, and when something changed that all of them keep in memory.
+ * The processes over one database: who serves, who is dead, and when something changed that all of them keep in memory.
  * Owns their leases, by the database's own clock; must not divide a limit.
  */
 import { sql, type Transaction } from 'kysely';
 import type { ProxyPeers } from '../../ports/proxy-peers.ts';
-import { safeInteger } from '../sql/column-value.ts';
+import { columnText, safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
+import { lead, serving } from './duty-rows.ts';
 import { settle } from './spend-leases.ts';
 
 const REVISION = 'keys and models';
@@ -16,7 +17,7 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
   const { dialect } = connection;
   const now = databaseNow(dialect);
   return {
-    join: (id, leaseMs) =>
+    join: (id, leaseMs, { kind, name }) =>
       connection.write('join the other proxies', async (transaction) => {
         const other = await transaction
           .selectFrom('proxy_peer')
@@ -24,15 +25,15 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
           .where('id', '!=', id)
           .where('expires_at', '>', now)
           .executeTakeFirst();
-        const expires_at = sql<number>`${now} + ${sql.lit(leaseMs)}`;
+        const lease = { expires_at: sql<number>`${now} + ${sql.lit(leaseMs)}`, kind, name: columnText(name) };
         await transaction
           .insertInto('proxy_peer')
-          .values({ id, expires_at })
-          .onConflict((conflict) => conflict.column('id').doUpdateSet({ expires_at }))
+          .values({ id, ...lease })
+          .onConflict((conflict) => conflict.column('id').doUpdateSet(lease))
           .execute();
         return other === undefined;
       }),
-    beat: (id, leaseMs) =>
+    beat: (id, leaseMs, duties) =>
       connection.write('renew the lease of the proxy', async (transaction) => {
         const own = await transaction
           .updateTable('proxy_peer')
@@ -46,10 +47,12 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
           .where('expires_at', '<=', now)
           .orderBy('id')
           .execute();
+        const isKnown = safeInteger(own.numUpdatedRows) > 0;
         return {
-          isKnown: safeInteger(own.numUpdatedRows) > 0,
+          isKnown,
           revision: await revision(transaction),
           expired: expired.map((row) => row.id),
+          leads: isKnown && duties.length > 0 ? await lead(transaction, dialect, { holder: id, duties }) : [],
         };
       }),
     retire: (id, at) =>
@@ -73,6 +76,7 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
           )
           .execute();
       }),
+    serving: () => connection.read('list the processes that serve', (db) => serving(db, dialect)),
   };
 }
 

@@ -2,7 +2,7 @@
  * Sums over spend rows, and the removal of old ones into daily totals.
  * Owns that a call counts in exactly one of both tables; must not price or match.
  */
-import { sql, type Kysely, type Selectable } from 'kysely';
+import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
 import { nanoUsd, type NanoUsd } from '../../core/money/money.ts';
 import type { DailySpend, SpendAccounts } from '../../ports/spend-accounts.ts';
 import { safeInteger } from '../sql/column-value.ts';
@@ -50,7 +50,9 @@ export function spendAccounts(connection: StoreConnection): SpendAccounts {
       return rows.map(dailySpend);
     },
     fold: (before, limit) =>
-      connection.write('fold old spend rows', (transaction) => fold(transaction, before, limit)),
+      connection.write('fold old spend rows', (transaction) =>
+        fold(connection, transaction, { before, limit }),
+      ),
   };
 }
 
@@ -144,7 +146,11 @@ function dailySpend(row: DailyRow): DailySpend {
   };
 }
 
-async function fold(db: Kysely<Tables>, before: number, limit: number): Promise<number> {
+async function fold(
+  { dialect }: StoreConnection,
+  db: Transaction<Tables>,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): Promise<number> {
   const old = await db
     .selectFrom('spend')
     .select('call_id')
@@ -153,6 +159,8 @@ async function fold(db: Kysely<Tables>, before: number, limit: number): Promise<
     .orderBy('started_at')
     .orderBy('call_id')
     .limit(limit)
+    // What another process folds at this moment is in its sums.
+    .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
     .execute();
   const ids = old.map((row) => row.call_id);
   if (ids.length === 0) return 0;

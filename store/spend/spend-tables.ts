@@ -36,10 +36,19 @@ export interface SpendTable {
   readonly run_id: string | null;
 }
 
-/** A proxy beside others, and until when the others take it to be alive, by the database's clock. */
+/** A process beside others, and until when the others take it to be alive, by the database's clock. */
 export interface ProxyPeerTable {
   readonly id: string;
   readonly expires_at: BigIntColumn;
+  /** `worker`, `proxy` or `run`. */
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Whose a duty is, as long as that one's lease runs: its id, which nobody has twice, is the fence. */
+export interface DutyTable {
+  readonly name: string;
+  readonly holder: string;
 }
 
 /** How often anything was changed that proxies keep in memory; one row. */

@@ -59,6 +59,23 @@ it('lists hosts for people and programs, and lets no name or label reach the ter
   ]);
 });
 
+it('lists the processes that serve, and what each does for all, also where there is no host', async () => {
+  await withStore(async ({ proxyPeers }) => {
+    await proxyPeers.join('a', 600_000, { kind: 'worker', name: 'build-7 (12)' });
+    await proxyPeers.join('b', 600_000, { kind: 'proxy', name: '\u001b[31mred (13)' });
+    await proxyPeers.beat('a', 600_000, ['lost_workflows', 'spend_totals']);
+  });
+  const { stdout, stderr } = await parley('list');
+  expect(stderr).toContain('no hosts');
+  expect(stdout).toMatch(/^worker +build-7 \(12\) +lost_workflows, spend_totals *$/m);
+  expect(stdout).not.toContain('\u001b');
+  const lines = (await parley('list', '--json')).stdout.trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as object).slice(-2)).toMatchObject([
+    { type: 'process', kind: 'proxy', leads: [] },
+    { type: 'process', kind: 'worker', name: 'build-7 (12)', leads: ['lost_workflows', 'spend_totals'] },
+  ]);
+});
+
 it('drains a host and takes it back', async () => {
   await take('build-7');
   expect(await parley('drain', 'build-7')).toMatchObject({

@@ -11,6 +11,7 @@ import { spendRow } from './store-rows.ts';
 
 /** Nobody's lease ends by itself in a test. */
 const LEASE_MS = 600_000;
+const FACTS = { kind: 'worker', name: 'w' } as const;
 const MONEY = { unit: 'key_nano_usd', owner: 'k', windowFrom: 0 } as const;
 
 function ask(holder: string, changes: Partial<LeaseExchange> = {}): LeaseExchange {
@@ -23,7 +24,7 @@ function ask(holder: string, changes: Partial<LeaseExchange> = {}): LeaseExchang
 
 async function joined(open: OpenEmptyStore, ...ids: readonly string[]): Promise<Store> {
   const store = await open();
-  for (const id of ids) await store.proxyPeers.join(id, LEASE_MS);
+  for (const id of ids) await store.proxyPeers.join(id, LEASE_MS, FACTS);
   return store;
 }
 
@@ -98,12 +99,12 @@ export function leaseSuite(open: OpenEmptyStore): void {
   describe('a proxy among others', () => {
     it('knows whether it is the first, and hears that something was changed', async () => {
       const { proxyPeers } = await open();
-      expect(await proxyPeers.join('a', LEASE_MS)).toBe(true);
-      expect(await proxyPeers.join('b', LEASE_MS)).toBe(false);
-      const before = await proxyPeers.beat('a', LEASE_MS);
+      expect(await proxyPeers.join('a', LEASE_MS, FACTS)).toBe(true);
+      expect(await proxyPeers.join('b', LEASE_MS, FACTS)).toBe(false);
+      const before = await proxyPeers.beat('a', LEASE_MS, []);
       await proxyPeers.announce();
       await proxyPeers.announce();
-      const after = await proxyPeers.beat('a', LEASE_MS);
+      const after = await proxyPeers.beat('a', LEASE_MS, []);
       expect([before.expired, before.isKnown, after.revision - before.revision]).toEqual([[], true, 2]);
     });
 
@@ -120,8 +121,8 @@ export function leaseSuite(open: OpenEmptyStore): void {
         spendRow('of-b', { ...own, proxyId: 'b', state: 'open', cost: null, held: nanoUsd(200) }),
         spendRow('elsewhere', { ...own, keyName: 'other', proxyId: 'a', cost: nanoUsd(5) }),
       ]);
-      await proxyPeers.join('a', -1);
-      expect((await proxyPeers.beat('b', LEASE_MS)).expired).toEqual(['a']);
+      await proxyPeers.join('a', -1, FACTS);
+      expect((await proxyPeers.beat('b', LEASE_MS, [])).expired).toEqual(['a']);
       await proxyPeers.retire('a', 99);
       await proxyPeers.retire('a', 100);
       expect(numbers(await leases.exchange(ask('b')))).toEqual([0, 330, 0]);
@@ -129,7 +130,7 @@ export function leaseSuite(open: OpenEmptyStore): void {
       expect([states.get('open'), states.get('of-b')?.[0]]).toEqual([['interrupted', 99], 'open']);
       // What it says itself from then on counts for nothing.
       expect(numbers(await leases.exchange(ask('a', { charged: 50, least: 1 })))).toEqual(['lost']);
-      expect((await proxyPeers.beat('a', LEASE_MS)).isKnown).toBe(false);
+      expect((await proxyPeers.beat('a', LEASE_MS, [])).isKnown).toBe(false);
       // Its spool is found: the open call had ended, and one more is known.
       await spend.write([
         spendRow('open', { ...own, proxyId: 'a', cost: nanoUsd(20) }),

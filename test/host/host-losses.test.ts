@@ -23,6 +23,7 @@ interface Scene {
   hosts: readonly LeasedHost[] | null;
   lost: readonly LostSandbox[];
   released: readonly SandboxId[];
+  leads: boolean;
   /** What it answers to whoever gives a host up. */
   answer: number | null;
   readonly asked: unknown[];
@@ -36,6 +37,7 @@ function scene(hosts: readonly LeasedHost[]): Scene {
     hosts,
     lost: [],
     released: [],
+    leads: true,
     answer: 2,
     asked: [],
     told: [],
@@ -57,6 +59,7 @@ function scene(hosts: readonly LeasedHost[]): Scene {
         return Promise.resolve();
       },
     },
+    leads: () => seen.leads,
     lease: { name: 'own', fence: 1 },
     leaseMs: LEASE_MS,
     lostAfterMs: LOST_AFTER_MS,

@@ -12,7 +12,9 @@ async function kept() {
   const around = await activityWorld({ warmPool: WISH });
   const notices: string[] = [];
   const seen: WarmHeld[] = [];
+  const turn = { isOurs: true };
   const listeners = {
+    leads: () => turn.isOurs,
     meter: { held: (held: WarmHeld) => void seen.push(held) },
     onNotice: (text: string) => void notices.push(text),
   };
@@ -27,7 +29,7 @@ async function kept() {
       () => around.world.warmPool.figures(),
       (figures) => figures.ready === 1,
     );
-  return { ...around, begin, notices, seen, rounds, ready };
+  return { ...around, turn, begin, notices, seen, rounds, ready };
 }
 
 it('fills the pool, tells how it stands, and looks again a second later', async () => {
@@ -44,6 +46,20 @@ it('fills the pool, tells how it stands, and looks again a second later', async 
     () => world.warmPool.held(),
     ([one]) => one?.state === 'ready' && one.sandboxId !== held?.sandboxId,
   );
+  await keeper.close();
+});
+
+it('does nothing while another keeps the pool, and begins once it is its turn', async () => {
+  const { begin, clock, seen, rounds, ready, turn, world } = await kept();
+  turn.isOurs = false;
+  const keeper = begin();
+  await clock.move(1_000);
+  await rounds(2);
+  expect(seen.at(-1)).toEqual({ wanted: 0, booting: 0, ready: 0, leaving: 0 });
+  expect(await world.warmPool.held()).toEqual([]);
+  turn.isOurs = true;
+  await clock.move(1_000);
+  await ready();
   await keeper.close();
 });
 

@@ -13,14 +13,19 @@ it('reads a change of the others again where it could not be read', async () => 
   const life = new PeerLife({
     peers: {
       join: () => Promise.resolve(false),
-      beat: () => Promise.resolve({ isKnown: true, revision, expired: [] }),
+      beat: () => Promise.resolve({ isKnown: true, revision, expired: [], leads: [] }),
       retire: () => Promise.resolve(),
       announce: () => Promise.resolve(),
+      serving: () => Promise.resolve([]),
     },
     leases: { exchange: () => Promise.reject(new Error('unused')), settle: () => Promise.resolve() },
     clock: { now: () => 0 },
     newId: () => 'a',
     log: { info: () => undefined, error: () => undefined, warn: () => undefined },
+    facts: { kind: 'proxy', name: 'a' },
+    duties: [],
+  });
+  life.serve({
     onChange: () => {
       if (isAway) return Promise.reject(new Error('the database is away'));
       read.push(revision);

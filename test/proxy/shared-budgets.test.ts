@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { nanoUsd } from '../../core/money/money.ts';
 import type { SpendLeases } from '../../ports/spend-leases.ts';
+import { PeerLife } from '../../proxy/peers/peer-life.ts';
 import { createProxy } from '../../proxy/proxy.ts';
 import { sealKeyOfSecret } from '../../store/access/seal-key.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -54,8 +55,11 @@ async function startBeside(
       spentBy: () => Promise.resolve(nanoUsd(0)),
     },
     sharing: {
-      peers: store.proxyPeers,
-      leases: own.leases ?? store.leases,
+      life: new PeerLife({
+        ...{ peers: store.proxyPeers, leases: own.leases ?? store.leases, log: SILENT_LOG },
+        ...{ clock: { now: () => Date.now() }, newId: () => `${own.name}-${(calls += 1)}` },
+        ...{ facts: { kind: 'proxy', name: own.name }, duties: ['spend_totals'] },
+      }),
       vault: store.vault(sealKeyOfSecret('the same everywhere')),
     },
     vendor: VENDOR,
@@ -99,7 +103,7 @@ describe('proxies that serve one run', () => {
     expect(new Set(rows.map(({ runId }) => runId))).toEqual(new Set(['run-1']));
     expect(rows.every(({ proxyId }) => /^[ab]-/.test(proxyId ?? ''))).toBe(true);
     const account = { unit: 'run_nano_usd', owner: 'run-1', windowFrom: 0 } as const;
-    await store.proxyPeers.join('watcher', 60_000);
+    await store.proxyPeers.join('watcher', 60_000, { kind: 'proxy', name: 'watcher' });
     const standing = await store.leases.exchange({
       ...{ account, holder: 'watcher', limit: own.limit, earlier: null, charged: 0, held: 0, inFlight: 0 },
       ...{ least: 0, isOwnBound: false, surplus: 0 },

@@ -122,6 +122,7 @@ describe('daily totals', () => {
       ],
     });
     let days: number | null = null;
+    let leads = false;
     const clock = { now: () => 9 * DAY_MS + 1_000 };
     const { accounts } = store;
     const folded: number[] = [];
@@ -129,17 +130,22 @@ describe('daily totals', () => {
       accounts,
       clock,
       log: SILENT_LOG,
+      leads: () => leads,
       days: () => days,
       onFold: (before) => void folded.push(before),
     });
     await retention.fold();
     expect(await store.spend.search({})).toHaveLength(3);
     days = 8;
+    // Another makes the totals; what is kept of the spool is each one's own.
+    await retention.fold();
+    expect(await store.spend.search({})).toHaveLength(3);
+    leads = true;
     await retention.fold();
     expect((await store.spend.search({})).map((row) => row.callId)).toEqual(['b', 'c']);
     expect(await daily()).toEqual(before);
     // Of what is kept of the spool, nothing of that time may be brought back.
-    expect(folded).toEqual([DAY_MS]);
+    expect(folded).toEqual([DAY_MS, DAY_MS]);
     await retention.stop();
   });
 });

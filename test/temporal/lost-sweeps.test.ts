@@ -7,7 +7,7 @@ type Sweep = (onFailed: (id: string, error: unknown) => void) => Promise<readonl
 function sweepsOf(sweep: Sweep): { readonly sweeps: LostSweeps; readonly told: string[] } {
   const told: string[] = [];
   const lost = { sweep: (onFailed = () => undefined) => sweep(onFailed) } as never;
-  return { sweeps: new LostSweeps(lost, (text) => told.push(text)), told };
+  return { sweeps: new LostSweeps(lost, { leads: () => true, tell: (text) => told.push(text) }), told };
 }
 
 it('never sweeps twice at once, and waits for the last one at its end', async () => {

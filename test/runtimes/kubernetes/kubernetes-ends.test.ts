@@ -241,7 +241,7 @@ describe('what is left over in a cluster', () => {
 });
 
 describe('the ways of pods, when the process that opened them has ended', () => {
-  it('are opened again by its successor as soon as it has seen that pods run, without a start', async () => {
+  const succeeding = async () => {
     const dir = tempDir();
     const hostSockets = {
       proxy: path.join(dir, 'proxy.sock'),
@@ -258,11 +258,23 @@ describe('the ways of pods, when the process that opened them has ended', () => 
     });
     const answer = (): Promise<string> =>
       text(connect({ host: listen, port: BOUND_PORTS.proxy })).catch(() => 'closed');
+    return { answer, successor };
+  };
 
+  it('are opened again by its successor as soon as it has seen that pods run, without a start', async () => {
+    const { answer, successor } = await succeeding();
     await successor.list();
     expect(await answer()).toBe('closed');
     await up();
     await successor.list();
+    expect(await answer()).toBe('here');
+  });
+
+  it('are open in a worker that a service may lead them to, before it has seen any pod', async () => {
+    const { answer, successor } = await succeeding();
+    expect(await answer()).toBe('closed');
+    await successor.openWays?.();
+    await successor.openWays?.();
     expect(await answer()).toBe('here');
   });
 });
