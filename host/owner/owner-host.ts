@@ -27,9 +27,10 @@ import { createRunWatch } from '../run-watch.ts';
 import { requireRuntimeClient } from '../sandboxes/runtime-of.ts';
 import { openServed } from './served.ts';
 import { startSweeper } from '../sandboxes/sweeper.ts';
+import { serveRelay } from '../sandboxes/served-relay.ts';
 import { troubledRows } from '../troubled-rows.ts';
 import { startWarmKeeper } from '../sandboxes/warm-keeper.ts';
-import { wireWorld } from '../wired-world.ts';
+import { hostKeyOf, wireWorld } from '../wired-world.ts';
 
 /** Kept for whoever asks; a service lives for months. */
 const WARNINGS_MAX = 100;
@@ -84,6 +85,8 @@ export async function openOwnerHost(
   closers.add(() => endpoints.close());
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
+  if (lease !== null && config.host.relay !== null)
+    closers.add(await serveRelay(config.host.relay, { world, key: hostKeyOf(sealKey) }));
   if (lease !== null) serveHost({ config, lease, store, world, engine, closers, onFailure, onNotice });
   await engine.start();
   const sweeper = startSweeper(world, { onNotice, hosts: hostLookup(lease, store) });
@@ -98,6 +101,7 @@ export async function openOwnerHost(
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const served = await openServed(options, {
     ...{ followed, configurationOwner: null, store, world, requests, closers, env },
+    relay: wired.relay,
     ...{ socketPath: places.apiSocket, isAlone: config.engine.kind === 'embedded' },
   });
   const host = hostOf({

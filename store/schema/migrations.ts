@@ -27,6 +27,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0007-hosts': { up: addHosts },
   '0008-hosts-of-waiters': { up: addHostsOfWaiters },
   '0009-lost-hosts': { up: addHostLosses },
+  '0010-host-relays': { up: addHostRelays },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -97,6 +98,11 @@ async function addHostLosses(db: Kysely<unknown>): Promise<void> {
     .addColumn('lost', 'integer', (column) => column.notNull().defaultTo(0))
     .execute();
   await sql`create index sandbox_lost on sandbox (created_at) where lost = 1`.execute(db);
+}
+
+/** Null: agents there are reached from their own host alone, as before. */
+async function addHostRelays(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('host').addColumn('relay', 'text').execute();
 }
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {
