@@ -5,6 +5,7 @@
 import type { SandboxId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
+import type { SandboxAddress } from '../ports/sandbox-runtime.ts';
 import type { World } from './world.ts';
 
 export interface Incarnation {
@@ -12,10 +13,45 @@ export interface Incarnation {
   readonly generation: number;
 }
 
+/** Of a sandbox that this process has. */
+export interface OwnTarget extends AgentTarget {
+  readonly address: SandboxAddress;
+}
+
+/**
+ * Wherever the sandbox lives: for who only asks its agent something.
+ * @throws ParleyError host_unreachable, else as agentTarget
+ */
+export async function reachableAgent(world: World, incarnation: Incarnation): Promise<AgentTarget> {
+  try {
+    return await agentTarget(world, incarnation);
+  } catch (error) {
+    if (!(error instanceof ParleyError) || error.code !== 'runtime_gone') throw error;
+    const target = await elsewhere(world, incarnation);
+    if (target === null) throw error;
+    return target;
+  }
+}
+
+/** Null: it lives on no other host. */
+async function elsewhere(world: World, { sandboxId, generation }: Incarnation): Promise<AgentTarget | null> {
+  const way = (await world.otherHost?.(sandboxId)) ?? null;
+  if (way === null) return null;
+  const { host, relay } = way;
+  if (relay === null)
+    throw new ParleyError(
+      'host_unreachable',
+      `Cannot reach sandbox "${sandboxId}" from here: it lives on the host "${host}", which has no relay`,
+      { details: { host }, remedy: `set host.relay in the configuration of the worker on ${host}` },
+    );
+  const sessionKey = world.keys.sessionKey(sandboxId, generation);
+  return { address: { sandboxId, generation, agent: { relay } }, sessionKey };
+}
+
 /**
  * @throws ParleyError runtime_gone, stale_generation, runtime_unreachable or agent_unreachable (not up, ask again)
  */
-export async function agentTarget(world: World, incarnation: Incarnation): Promise<AgentTarget> {
+export async function agentTarget(world: World, incarnation: Incarnation): Promise<OwnTarget> {
   const { sandboxId, generation } = incarnation;
   const presence = await world.runtime.inspect(sandboxId);
   switch (presence.kind) {

@@ -4,7 +4,7 @@
  */
 import type { CommandOf } from '../core/machine/command.ts';
 import { quoted } from '../core/text/shell-word.ts';
-import type { AgentTarget } from '../ports/agent-server.ts';
+import type { OwnTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { runScript } from './in-sandbox.ts';
 import type { LaunchPlugin } from './launch-facts.ts';
@@ -16,7 +16,7 @@ const CLONE_TIMEOUT_MS = 120_000;
 /** Absolute paths, in order; one that is there is taken as it is. @throws ParleyError repository_failed */
 export async function preparePlugins(
   world: World,
-  target: AgentTarget,
+  target: OwnTarget,
   {
     command,
     plugins,

@@ -7,13 +7,12 @@ import { isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { quoted } from '../core/text/shell-word.ts';
 import { BRIEF, type Activity } from './activity.ts';
-import { agentTarget } from './agent-target.ts';
+import { agentTarget, type OwnTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { launchFacts, type LaunchFacts, type LaunchRepository } from './launch-facts.ts';
 import { endLeftovers } from './leftover-processes.ts';
 import { runScript } from './in-sandbox.ts';
 import { bringsNone, lookForScripts, noteScripts, SETUP_SCRIPT } from './own-scripts.ts';
-import type { AgentTarget } from '../ports/agent-server.ts';
 import type { World } from './world.ts';
 
 /** Large repositories over a slow line; past it the step has failed. */
@@ -51,7 +50,7 @@ export const prepareRepository = (world: World): Activity<'prepareRepository'> =
 
 async function prepare(
   world: World,
-  target: AgentTarget,
+  target: OwnTarget,
   command: Prepare,
   workingDir: string,
   { gitAuthor, repository: facts }: LaunchFacts,
@@ -97,7 +96,7 @@ function commitIn(output: string): string {
 /** The relay on our side knows the conversation by this key, and gives it its own repository only. */
 async function writeCredential(
   world: World,
-  target: AgentTarget,
+  target: OwnTarget,
   command: Prepare,
   workingDir: string,
 ): Promise<string> {
@@ -120,11 +119,11 @@ function headOf(dir: string): string {
   ].join('\n');
 }
 
-function cloneUrl(world: World, target: AgentTarget, { codeHost: provider, repository }: Prepare): string {
+function cloneUrl(world: World, target: OwnTarget, { codeHost: provider, repository }: Prepare): string {
   return world.clones.cloneUrl({ provider, name: repository ?? '' }, target.address.routes.gitUrl);
 }
 
-function addressOfHost(world: World, target: AgentTarget, { codeHost: provider, repository }: Prepare) {
+function addressOfHost(world: World, target: OwnTarget, { codeHost: provider, repository }: Prepare) {
   return world.clones.addressOfHost({ provider, name: repository ?? '' }, target.address.routes.gitUrl);
 }
 

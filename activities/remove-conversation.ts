@@ -4,7 +4,7 @@
  */
 import type { CommandOf } from '../core/machine/command.ts';
 import { PATIENT, type Activity } from './activity.ts';
-import { agentTarget } from './agent-target.ts';
+import { reachableAgent } from './agent-target.ts';
 import { launchScope } from './launch-facts.ts';
 import { offerRoomTo } from './offer-room.ts';
 import { repositoryScope, secretScope } from './redaction.ts';
@@ -33,7 +33,10 @@ async function forgetInAgent(world: World, command: CommandOf<'removeConversatio
   const record = await world.records.conversation(command.conversationId);
   if (record?.sandboxId == null) return;
   try {
-    const target = await agentTarget(world, { sandboxId: record.sandboxId, generation: command.generation });
+    const target = await reachableAgent(world, {
+      sandboxId: record.sandboxId,
+      generation: command.generation,
+    });
     await world.agent.deleteConversation(target, command.conversationId);
   } catch {
     // Not up, or not reachable: nothing to forget there that anybody could still read.

@@ -2,6 +2,7 @@
  * Everything an activity may reach: ports, and nothing else.
  * Owns the bundle; which implementation stands behind a port is decided by the outermost shell.
  */
+import type { SandboxId } from '../core/ids.ts';
 import type { AgentServer } from '../ports/agent-server.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { BranchDelivery } from '../ports/branch-delivery.ts';
@@ -10,6 +11,7 @@ import type { CodeHostApi } from '../ports/code-host-api.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Deployment } from '../ports/deployment.ts';
 import type { GatewayExport } from '../ports/gateway-export.ts';
+import type { HostWay } from '../ports/host-leases.ts';
 import type { KeyMinter } from '../ports/key-minter.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { PlacementStore } from '../ports/placement-store.ts';
@@ -33,6 +35,8 @@ import type { WebhookSender } from '../ports/webhook-sender.ts';
 export interface World {
   readonly runtime: SandboxRuntime;
   readonly agent: AgentServer;
+  /** The way to a sandbox that lives on another host; null for any other. Absent: there are no hosts. */
+  readonly otherHost?: (sandboxId: SandboxId) => Promise<HostWay | null>;
   readonly clones: CloneDirectory;
   readonly branches: BranchDelivery;
   readonly codeHostApi: Pick<CodeHostApi, 'providerOf' | 'pullRequest'>;

@@ -95,6 +95,11 @@ export const ERROR_CATALOGUE = {
     retry: false,
     when: 'The lease of this host is over: another process has it, or the other workers have given it up. Of a sandbox: its host was given up.',
   },
+  host_unreachable: {
+    status: 502,
+    retry: false,
+    when: 'The sandbox lives on another host, whose worker lets nobody reach it from elsewhere.',
+  },
   workflow_lost: {
     status: 410,
     retry: false,

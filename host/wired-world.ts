@@ -3,6 +3,7 @@
  * Owns which implementation stands behind which port; must not decide anything else.
  */
 import { createAgentClient, type AgentClient } from '../clients/agent/agent-client.ts';
+import { createAgentRelay } from '../clients/agent/agent-relay.ts';
 import { toldEvents } from '../activities/told-events.ts';
 import type { World } from '../activities/world.ts';
 import { createBranchDelivery } from '../clients/code-hosts/deliver-branch.ts';
@@ -14,19 +15,21 @@ import {
   type CodeHosts,
   type CodeHostTemplate,
 } from '../clients/code-hosts/code-hosts.ts';
+import type { SandboxId } from '../core/ids.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import { createGatewayExport } from '../clients/gateway/gateway-export.ts';
+import type { AgentRelay } from '../ports/agent-relay.ts';
 import type { CodeHostApi } from '../ports/code-host-api.ts';
-import type { HostLease } from '../ports/host-leases.ts';
+import type { HostLease, HostWay } from '../ports/host-leases.ts';
 import type { Notifier } from '../ports/notifier.ts';
 import type { WarmMeter } from '../ports/warm-meter.ts';
 import { createKeyMinter } from '../store/spend/key-minter.ts';
 import type { Store } from '../store/open-store.ts';
 import { createWebhookSender } from '../clients/send-webhook.ts';
-import type { SealKey } from '../store/access/seal-key.ts';
+import { deriveKey, type SealKey } from '../store/access/seal-key.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { DeployedFiles } from './deployed-files.ts';
-import { warmPoolOfHost } from './sandboxes/hosted.ts';
+import { isHostBound, warmPoolOfHost } from './sandboxes/hosted.ts';
 import { lateWarmMeter, measuredPlacement, measuredWarmPool } from './sandboxes/measured-warm-pool.ts';
 import { builtProgram, type Places } from './sandboxes/places.ts';
 import { runtimeOf } from './sandboxes/runtime-of.ts';
@@ -52,18 +55,21 @@ export interface WiredWorld {
   readonly world: World;
   readonly spend: SettledSpend;
   readonly agent: AgentClient;
+  readonly relay: AgentRelay;
   readonly codeHosts: CodeHosts;
 }
 
 export function wireWorld(parts: WorldParts): WiredWorld {
   const { config, places, store, files, env, warmMeter = lateWarmMeter() } = parts;
-  const agent = createAgentClient({ dialect: config.agent.kind });
+  const hostKey = hostKeyOf(parts.sealKey);
+  const agent = createAgentClient({ dialect: config.agent.kind, hostKey });
   const codeHosts = codeHostsOf(config);
   const vault = store.vault(parts.sealKey);
   const spend = settledSpend(store.spend);
   const world: World = {
     runtime: runtimeOf(parts),
     agent,
+    ...(isHostBound(config) ? { otherHost: (id) => otherHost(parts, id) } : {}),
     clones: codeHosts,
     branches: createBranchDelivery({
       codeHosts,
@@ -92,7 +98,17 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     deployment: config.deployment,
     clock: systemClock,
   };
-  return { world, spend, agent, codeHosts };
+  return { world, spend, agent, relay: createAgentRelay(hostKey), codeHosts };
+}
+
+/** What processes of one installation know each other by (docs/security.md). */
+export function hostKeyOf(sealKey: SealKey): Uint8Array {
+  return deriveKey(sealKey, 'host-relay');
+}
+
+async function otherHost({ store, lease }: WorldParts, id: SandboxId): Promise<HostWay | null> {
+  const way = await store.hosts.wayTo(id);
+  return way?.host === lease?.name ? null : way;
 }
 
 /** The interfaces of the same hosts, with the same credentials. */

@@ -3,9 +3,9 @@
  * Owns the interface; who may use it is the edge's to decide.
  */
 import type { Duplex } from 'node:stream';
-import type { SandboxAddress } from './sandbox-runtime.ts';
+import type { AgentAddress } from './agent-server.ts';
 
 export interface AgentRelay {
-  /** @throws Error the Agent Server cannot be reached, or its place is no socket */
-  connect(address: SandboxAddress): Promise<Duplex>;
+  /** @throws Error the Agent Server cannot be reached, or its place is no socket; ParleyError of a worker that leads there */
+  connect(address: AgentAddress): Promise<Duplex>;
 }

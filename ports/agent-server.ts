@@ -13,9 +13,15 @@ export interface WorkspacePatch {
   readonly findings: readonly string[];
 }
 
+/** Where an Agent Server is reached: as its runtime says, or through the worker of the host on which its sandbox lives. */
+export interface AgentAddress extends Pick<SandboxAddress, 'sandboxId' | 'generation'> {
+  /** `relay`: `HOST:PORT` of that worker. */
+  readonly agent: SandboxAddress['agent'] | { readonly relay: string };
+}
+
 /** Whom to call, and with which key. */
 export interface AgentTarget {
-  readonly address: SandboxAddress;
+  readonly address: AgentAddress;
   readonly sessionKey: string;
 }
 

@@ -11,6 +11,8 @@ export interface HostFacts {
   /** Sandboxes with the runtime up, at most. */
   readonly capacity: number;
   readonly labels: HostLabels;
+  /** `HOST:PORT` where its worker lets other processes reach the agents there; null: it lets nobody. */
+  readonly relay: string | null;
   /** Of the program. */
   readonly version: string;
 }
@@ -44,6 +46,13 @@ export interface HostLookup {
   readonly own: string;
   /** Of those that live on a host. */
   of(ids: readonly SandboxId[]): Promise<ReadonlyMap<SandboxId, string>>;
+}
+
+/** How a sandbox of another host is reached. */
+export interface HostWay {
+  readonly host: string;
+  /** As `HostFacts.relay`. */
+  readonly relay: string | null;
 }
 
 /** Of a host that was given up. */
@@ -108,4 +117,6 @@ export interface HostLeases {
   releasedOn(name: string, max: number): Promise<readonly SandboxId[]>;
   /** Where each lives; one that is bound to no host, `MISSING` or unknown is left out. */
   hostsOf(ids: readonly SandboxId[]): Promise<ReadonlyMap<SandboxId, string>>;
+  /** To where one lives; null where `hostsOf` leaves it out. */
+  wayTo(id: SandboxId): Promise<HostWay | null>;
 }

@@ -24,6 +24,7 @@ const ERRORS: readonly ErrorCode[] = [
   'sandbox_resuming',
   'agent_unreachable',
   'agent_refused',
+  'host_unreachable',
 ];
 
 const FILES_MAX = 10_000;

@@ -3,7 +3,7 @@
  * Owns the wait and its bound; what is read there is the reader's business.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { agentTarget } from '../../activities/agent-target.ts';
+import { reachableAgent } from '../../activities/agent-target.ts';
 import { keepContact } from '../../activities/sandbox-contact.ts';
 import { workspaceFacts } from '../../activities/in-sandbox.ts';
 import { EMPTY_TREE } from '../../core/commit-id.ts';
@@ -28,12 +28,12 @@ export interface Workspace {
   readonly otherBase: string | null;
 }
 
-/** @throws ParleyError sandbox_starting, sandbox_error, sandbox_missing, sandbox_resuming */
+/** @throws ParleyError sandbox_starting, sandbox_error, sandbox_missing, sandbox_resuming, host_unreachable */
 export async function openWorkspace(application: Application, row: ConversationRow): Promise<Workspace> {
   const { world } = application;
   const sandbox = await usableSandbox(application, row);
   const { sandboxId, generation } = sandbox;
-  const target = await agentTarget(world, { sandboxId, generation }).catch(notThere);
+  const target = await reachableAgent(world, { sandboxId, generation }).catch(notThere);
   await keepContact(world, sandboxId, { kind: 'workspace' });
   const { workingDir, baseCommit } = await workspaceFacts(world, row.conversationId);
   // Where none was selected, all of it is the agent's work.

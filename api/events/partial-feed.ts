@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { agentTarget } from '../../activities/agent-target.ts';
+import { reachableAgent } from '../../activities/agent-target.ts';
 import { GrowingRedaction } from '../../activities/growing-redaction.ts';
 import { hiddenForms, openSecrets } from '../../activities/redaction.ts';
 import type { ConversationId } from '../../core/ids.ts';
@@ -113,7 +113,7 @@ async function connect(
   const sandbox = sandboxId === null ? null : await world.records.sandbox(sandboxId);
   if (sandbox?.available !== true || signal.aborted) return false;
   const { generation } = sandbox;
-  const { address, sessionKey } = await agentTarget(world, { sandboxId: sandbox.sandboxId, generation });
+  const { address, sessionKey } = await reachableAgent(world, { sandboxId: sandbox.sandboxId, generation });
   const duplex = await relay.connect(address);
   if (signal.aborted) {
     duplex.destroy();

@@ -11,10 +11,10 @@ import {
 import { type Readable, PassThrough } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { agentTarget } from '../../activities/agent-target.ts';
+import { reachableAgent } from '../../activities/agent-target.ts';
 import { conversationId as asConversationId, sandboxId as asSandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
+import type { AgentAddress } from '../../ports/agent-server.ts';
 import type { Application, SandboxCaller } from '../application/application.ts';
 import type { Gate } from '../application/gate.ts';
 import { bodyText, jsonBody } from '../application/json-body.ts';
@@ -89,12 +89,12 @@ async function forward(
 }
 
 /** The sandbox must be up: a key alone brings nothing back. @throws ParleyError sandbox_starting */
-async function addressOf({ world }: Application, request: FastifyRequest): Promise<SandboxAddress> {
+async function addressOf({ world }: Application, request: FastifyRequest): Promise<AgentAddress> {
   const { sandbox_id: id } = request.params as { readonly sandbox_id: string };
   const sandbox = await world.records.sandbox(asSandboxId(id));
   if (sandbox?.available !== true) throw new ParleyError('not_found', 'Not Found');
   const { sandboxId, generation } = sandbox;
-  const { address } = await agentTarget(world, { sandboxId, generation });
+  const { address } = await reachableAgent(world, { sandboxId, generation });
   return address;
 }
 
@@ -107,7 +107,7 @@ interface Passed {
 
 async function send(
   { relay }: Application,
-  address: SandboxAddress,
+  address: AgentAddress,
   { method, path, headers, body }: Passed,
 ): Promise<IncomingMessage> {
   const socket = await relay.connect(address).catch((error: unknown) => {

@@ -4,7 +4,7 @@
  */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { agentTarget } from '../../activities/agent-target.ts';
+import { reachableAgent } from '../../activities/agent-target.ts';
 import { sandboxId as asSandboxId } from '../../core/ids.ts';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type { Application } from '../application/application.ts';
@@ -41,7 +41,7 @@ async function connect(application: Application, request: IncomingMessage, id: s
   const sandbox = await world.records.sandbox(asSandboxId(id));
   if (sandbox?.available !== true) throw new ParleyError('not_found', 'Not Found');
   const { sandboxId, generation } = sandbox;
-  const { address } = await agentTarget(world, { sandboxId, generation });
+  const { address } = await reachableAgent(world, { sandboxId, generation });
   return await relay.connect(address);
 }
 

@@ -6,10 +6,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OwnTarget } from '../../activities/agent-target.ts';
 import { createAgentClient, type AgentClient } from '../../clients/agent/agent-client.ts';
 import { conversationId, sandboxId } from '../../core/ids.ts';
-import type { AgentTarget } from '../../ports/agent-server.ts';
 import type { RandomStream } from '../../simulator/random.ts';
+import type { AgentTarget } from '../../ports/agent-server.ts';
 import type { SandboxAddress, SandboxRuntime } from '../../ports/sandbox-runtime.ts';
 import { openRuntime, readJournal, writeEntry, type Entry, type Ground } from './ground.ts';
 
@@ -124,7 +125,7 @@ async function bringUp({ runtime, shift }: Hands, entry: Entry): Promise<Sandbox
   }
 }
 
-async function deliver({ agent, shift }: Hands, entry: Entry, target: AgentTarget): Promise<void> {
+async function deliver({ agent, shift }: Hands, entry: Entry, target: OwnTarget): Promise<void> {
   const id = conversationId(entry.conversationId);
   await agent.openConversation(target, {
     conversationId: id,

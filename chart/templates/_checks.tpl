@@ -48,21 +48,31 @@
 {{- if and $api.autoscaling.enabled (not $api.autoscaling.cpuPercent) (not $api.autoscaling.memoryPercent) }}
 {{- fail "api.autoscaling needs cpuPercent or memoryPercent" }}
 {{- end }}
-{{- if gt (int .Values.worker.replicas) 1 }}
-{{- fail "worker.replicas must be 1: archives, results and verdicts are files on the volume of the worker that wrote them, and another one would not find them" }}
+{{- if and (gt (int .Values.worker.replicas) 1) (eq .Values.engine.kind "embedded") }}
+{{- fail "worker.replicas above 1 needs engine.kind temporal: the embedded engine has no workers" }}
 {{- end }}
-{{- if gt (int .Values.proxy.replicas) 1 }}
-{{- fail "proxy.replicas must be 1: one process owns the budgets and the spend of the proxy, and several would spend them several times" }}
+{{- if and (gt (int .Values.worker.replicas) 1) (not .Values.store.s3.bucket) }}
+{{- fail "worker.replicas above 1 needs store.s3.bucket: without it archives and results are files on the volume of the worker that wrote them, and another one would not find them" }}
 {{- end }}
-{{- if .Values.proxy.autoscaling.enabled }}
-{{- fail "proxy.autoscaling must be off: one process owns the budgets and the spend of the proxy, and several would spend them several times" }}
+{{- $proxy := .Values.proxy }}
+{{- if and (gt (int $proxy.replicas) 1) (not $proxy.store.urlSecret.name) }}
+{{- fail "proxy.replicas above 1 needs proxy.store.urlSecret.name, a database that the proxies have in common: without one each would spend every budget by itself" }}
+{{- end }}
+{{- if and $proxy.store.urlSecret.name (eq $proxy.store.urlSecret.name .Values.store.urlSecret.name) (eq $proxy.store.urlSecret.key .Values.store.urlSecret.key) }}
+{{- fail "proxy.store.urlSecret must not be that of store: calls of the engine pass through both, and one database would count them twice" }}
+{{- end }}
+{{- if and $proxy.store.urlSecret.name (not (has "PROXY_MASTER_KEY" $proxy.secretEnvironment.variables)) }}
+{{- fail "proxy.store.urlSecret.name needs PROXY_MASTER_KEY in proxy.secretEnvironment.variables: what the proxies share is sealed with it" }}
+{{- end }}
+{{- if $proxy.autoscaling.enabled }}
+{{- fail "proxy.autoscaling must be off: a proxy that is scaled away leaves rows of spend on its volume until one starts there again; proxy.replicas may be any number" }}
 {{- end }}
 {{- end }}
 
 {{/* Nobody but the proxy reads the secret of the gateway. */}}
 {{- define "parley.gatewayKey" -}}
 {{- $gateway := .Values.proxy.secretEnvironment.secretName }}
-{{- $named := dict "engineKey.secretName" .Values.engineKey.secretName "engineEnvironment.secretName" .Values.engineEnvironment.secretName "seal.secretName" .Values.seal.secretName "store.urlSecret.name" .Values.store.urlSecret.name "firstKey.existingSecret" .Values.firstKey.existingSecret "store.s3.accessKeySecret.name" .Values.store.s3.accessKeySecret.name }}
+{{- $named := dict "engineKey.secretName" .Values.engineKey.secretName "engineEnvironment.secretName" .Values.engineEnvironment.secretName "seal.secretName" .Values.seal.secretName "store.urlSecret.name" .Values.store.urlSecret.name "proxy.store.urlSecret.name" .Values.proxy.store.urlSecret.name "firstKey.existingSecret" .Values.firstKey.existingSecret "store.s3.accessKeySecret.name" .Values.store.s3.accessKeySecret.name }}
 {{- range $path, $name := $named }}
 {{- if eq $name $gateway }}
 {{- fail (printf "%s must not be the secret of the gateway: only the proxy may read that" $path) }}

@@ -159,7 +159,7 @@ function stateOf({ isLive, draining, ended }: LeasedHost): HostState {
 }
 
 function recordOf(host: LeasedHost): { readonly type: string } {
-  const { name, runtime, capacity, up, sandboxes, lost, labels, version, draining, fence } = host;
+  const { name, runtime, capacity, up, sandboxes, lost, labels, relay, version, draining, fence } = host;
   const at = { heartbeat_at: host.heartbeatAt, lease_until: host.leaseUntil };
   const facts = {
     name,
@@ -172,6 +172,7 @@ function recordOf(host: LeasedHost): { readonly type: string } {
     sandboxes,
     lost,
     labels,
+    relay,
     version,
     fence,
   };

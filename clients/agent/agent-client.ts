@@ -24,12 +24,14 @@ export interface AgentClientOptions {
   readonly timeoutMs?: number;
   /** Which server is spoken to; the reference one by default. */
   readonly dialect?: AgentDialect;
+  /** As of createAgentRelay; absent: it leads to no other host. */
+  readonly hostKey?: Uint8Array;
 }
 
 /** Speaks the reference dialect unless another is named. */
 export function createAgentClient(options: AgentClientOptions = {}): AgentClient {
-  const { timeoutMs = CALL_TIMEOUT_MS, dialect = 'reference' } = options;
-  const connections = createConnections();
+  const { timeoutMs = CALL_TIMEOUT_MS, dialect = 'reference', hostKey = null } = options;
+  const connections = createConnections(hostKey);
   const call = createCaller(connections, timeoutMs);
   const base: AgentServer = {
     ...createConversationCalls(call, dialect),

@@ -4,8 +4,8 @@
  */
 import { Pool } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
-import { connectGuarded } from './guarded-socket.ts';
+import type { AgentAddress } from '../../ports/agent-server.ts';
+import { connectToAgent } from './agent-relay.ts';
 import { ADDRESSES_MAX, CONNECTIONS_PER_ADDRESS } from './limits.ts';
 
 export interface Connection {
@@ -16,19 +16,20 @@ export interface Connection {
 
 export interface Connections {
   /** A newer generation closes the connections of the older ones (D14). */
-  to(address: SandboxAddress): Connection;
+  to(address: AgentAddress): Connection;
   close(): Promise<void>;
 }
 
-/** Never resolved: a connection that goes through a socket has a path, not a host. */
+/** Never resolved: a connection that goes through a socket, or through another worker, has no host of its own. */
 const SOCKET_ORIGIN = 'http://agent.invalid';
 
 interface Entry extends Connection {
-  readonly address: SandboxAddress;
+  readonly address: AgentAddress;
   readonly dispatcher: Pool;
 }
 
-export function createConnections(): Connections {
+/** `hostKey`: as of createAgentRelay. */
+export function createConnections(hostKey: Uint8Array | null): Connections {
   // Insertion order is order of use: a used entry is taken out and put back.
   const entries = new Map<string, Entry>();
 
@@ -41,7 +42,7 @@ export function createConnections(): Connections {
   return {
     to(address) {
       const key = keyOf(address);
-      const entry = entries.get(key) ?? open(address);
+      const entry = entries.get(key) ?? open(address, hostKey);
       entries.delete(key);
       entries.set(key, entry);
       for (const [otherKey, other] of entries) {
@@ -60,11 +61,11 @@ export function createConnections(): Connections {
   };
 }
 
-function keyOf({ sandboxId, generation, agent }: SandboxAddress): string {
-  return `${sandboxId} ${generation} ${'socketPath' in agent ? agent.socketPath : agent.url}`;
+function keyOf({ sandboxId, generation, agent }: AgentAddress): string {
+  return `${sandboxId} ${generation} ${Object.values(agent).join(' ')}`;
 }
 
-function open(address: SandboxAddress): Entry {
+function open(address: AgentAddress, hostKey: Uint8Array | null): Entry {
   const { agent } = address;
   if ('url' in agent) {
     const baseUrl = agent.url.replace(/\/+$/, '');
@@ -74,7 +75,7 @@ function open(address: SandboxAddress): Entry {
   const dispatcher = new Pool(SOCKET_ORIGIN, {
     connections: CONNECTIONS_PER_ADDRESS,
     connect: (_, callback) => {
-      connectGuarded(agent.socketPath).then(
+      connectToAgent(address, hostKey).then(
         (socket) => callback(null, socket),
         (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
       );

@@ -43,3 +43,13 @@ export const DETAIL_CHARS_MAX = 300;
 /** Skills that a workspace brings, and hooks of one event; the reference server has lower bounds. */
 export const SKILLS_MAX = 1_000;
 export const HOOKS_MAX = 100;
+/** Connections from other processes to agents of a host; each is two descriptors of its worker. */
+export const RELAY_CONNECTIONS_MAX = 1_000;
+/** To one agent: several services may ask it at once, each with as many as CONNECTIONS_PER_ADDRESS, and streams besides. */
+export const RELAY_CONNECTIONS_PER_SANDBOX_MAX = 128;
+/** From the first byte to the word that the way is open; a runtime is asked in between. */
+export const RELAY_HELLO_MS_MAX = 10_000;
+/** An id, a generation, or a code. */
+export const RELAY_LINE_BYTES_MAX = 100;
+/** A long command of an agent is silent for as long as it may run. */
+export const RELAY_SILENCE_MS_MAX = 3_600_000;

@@ -99,6 +99,8 @@ export interface HostConfig {
   /** Beyond the lease of another host, until that is given up. */
   readonly lostAfterMs: number;
   readonly strategy: HostStrategy;
+  /** `HOST:PORT` of its relay, and what is listened on; null: there is none. */
+  readonly relay: { readonly address: string; readonly listen: string } | null;
 }
 
 /** Where records live. */

@@ -85,6 +85,9 @@ export const SETTINGS = [
   { path: 'host.lease', fallback: 60, env: 'PARLEY_HOST_LEASE' },
   // A machine that is started anew is back sooner; a start that waits for one that is gone does not fail before.
   { path: 'host.lost_after', fallback: 300, env: 'PARLEY_HOST_LOST_AFTER' },
+  // Empty: agents here are reached from this host alone.
+  { path: 'host.relay', fallback: '', env: 'PARLEY_HOST_RELAY' },
+  { path: 'host.relay_listen', fallback: '0.0.0.0', env: 'PARLEY_HOST_RELAY_LISTEN' },
   { path: 'host.placement', fallback: 'spread', env: 'PARLEY_HOST_PLACEMENT' },
   { path: 'agent.kind', fallback: 'reference', env: 'PARLEY_AGENT' },
   { path: 'agent.python', fallback: 'python3', env: 'PARLEY_AGENT_PYTHON' },

@@ -30,6 +30,7 @@ export function takeHostLease(hosts: HostLeases, config: DeploymentConfig): Prom
     runtime: runtimeKind,
     capacity: host.capacity ?? deployment.capacity.installationMax,
     labels: host.labels,
+    relay: host.relay?.address ?? null,
     version: programVersion(),
     leaseMs: host.leaseMs,
   });

@@ -5,6 +5,8 @@
  * lives has renewed its own by then. That of many workers one gives a host up is the store's to see to.
  */
 import type { SandboxId } from '../../core/ids.ts';
+import type { SandboxEvent } from '../../core/sandbox/message.ts';
+import { instant } from '../../core/text/amounts.ts';
 import type { HostLease, HostLeases, LeasedHost } from '../../ports/host-leases.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 
@@ -98,15 +100,30 @@ function patienceMs({ leaseMs }: HostLossWatch, { leaseUntil, heartbeatAt }: Lea
 }
 
 async function giveUp({ hosts, lostAfterMs, onNotice }: HostLossWatch, host: LeasedHost): Promise<void> {
-  const { name, fence } = host;
+  const { name, fence, heartbeatAt } = host;
   const lost = await hosts.giveUp({ name, fence, silentMs: lostAfterMs });
-  if (lost !== null) onNotice(`host ${name} was given up: its worker is gone, and with it ${lost} sandboxes`);
+  if (lost === null) return;
+  const since = `nothing was heard of it since ${instant(heartbeatAt)}`;
+  onNotice(
+    `host ${name} was given up: its worker is gone, and with it ${lost} sandboxes; ${since}. ${WHAT_FOLLOWS}`,
+  );
 }
 
+const WHAT_FOLLOWS =
+  'They become MISSING, their conversations can only be read, and items of runs begin again elsewhere';
+
 /** Again with every sweep until each is MISSING: one may not have begun its life when it was told first. */
-async function tellLost({ hosts, notices }: HostLossWatch): Promise<void> {
-  for (const { sandboxId: id } of await hosts.lostSandboxes(TOLD_MAX))
-    await notices.deliver({ to: { machine: 'sandbox', id }, event: { type: 'hostLost' } });
+async function tellLost(watch: HostLossWatch): Promise<void> {
+  for (const { sandboxId: id } of await watch.hosts.lostSandboxes(TOLD_MAX))
+    await tell(watch, id, { type: 'hostLost' });
+}
+
+/** One that cannot be told keeps nobody else from it, and is told with a later sweep. @returns whether it was told */
+async function tell({ notices }: HostLossWatch, id: SandboxId, event: SandboxEvent): Promise<boolean> {
+  return await notices.deliver({ to: { machine: 'sandbox', id }, event }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**
@@ -115,20 +132,20 @@ async function tellLost({ hosts, notices }: HostLossWatch): Promise<void> {
  * @returns what was told, and when
  */
 async function archiveReleased(
-  { hosts, notices, lease, steady }: HostLossWatch,
+  watch: HostLossWatch,
   listed: readonly LeasedHost[],
   before: ReadonlyMap<SandboxId, number>,
 ): Promise<ReadonlyMap<SandboxId, number>> {
+  const { hosts, lease, steady } = watch;
   const own = listed.find(({ name, fence }) => name === lease.name && fence === lease.fence);
   if (own?.archivesReleased !== true) return new Map();
   const told = new Map<SandboxId, number>();
   for (const id of await hosts.releasedOn(lease.name, TOLD_MAX)) {
     const at = before.get(id) ?? -Infinity;
     const isDue = steady() - at >= AGAIN_MS;
-    told.set(id, isDue ? steady() : at);
-    if (!isDue) continue;
     const event = { type: 'deleteRequested', requestId: `drained/${id}`, onlyReleased: true } as const;
-    await notices.deliver({ to: { machine: 'sandbox', id }, event });
+    const isTold = isDue && (await tell(watch, id, event));
+    if (isTold || !isDue) told.set(id, isTold ? steady() : at);
   }
   return told;
 }

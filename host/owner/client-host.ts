@@ -58,7 +58,7 @@ export async function openClientHost(
   const requests = await openRequests(parts, note);
   const files = deployedFiles(config);
   closers.add(() => files.close());
-  const { world, agent } = wireWorld({
+  const { world, agent, relay } = wireWorld({
     ...{ config, places, store, files, sealKey, env, warn },
     notifier: requests,
   });
@@ -72,7 +72,7 @@ export async function openClientHost(
   const isReady = (): Promise<boolean> => Promise.resolve(true);
   const followed = openFollowedFile({ config, env, options, closers, places: null, proxy: NO_PROXY });
   const served = await openServed(options, {
-    ...{ followed, store, world, requests, closers, env },
+    ...{ followed, store, world, relay, requests, closers, env },
     isAlone: false,
     socketPath: places.ownApiSocket,
     configurationOwner: configurationOwner(() => readConfigurationNote(places)),

@@ -4,11 +4,12 @@
  */
 import { startControlServer } from '../../api/control-server.ts';
 import type { World } from '../../activities/world.ts';
+import type { HostLease } from '../../ports/host-leases.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 import { lockDataDirectory } from '../../store/engine/data-directory-lock.ts';
 import { systemClock } from '../../engine/system-clock.ts';
-import { loadSealKey } from '../../store/access/seal-key.ts';
+import { loadSealKey, type SealKey } from '../../store/access/seal-key.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { deployedFiles } from '../deployed-files.ts';
 import type { Host, HostOptions } from '../host-port.ts';
@@ -31,9 +32,10 @@ import { createRunWatch } from '../run-watch.ts';
 import { requireRuntimeClient } from '../sandboxes/runtime-of.ts';
 import { openServed } from './served.ts';
 import { startSweeper } from '../sandboxes/sweeper.ts';
+import { serveRelay } from '../sandboxes/served-relay.ts';
 import { troubledRows } from '../troubled-rows.ts';
 import { startWarmKeeper } from '../sandboxes/warm-keeper.ts';
-import { wireWorld } from '../wired-world.ts';
+import { hostKeyOf, wireWorld } from '../wired-world.ts';
 
 /** Kept for whoever asks; a service lives for months. */
 const WARNINGS_MAX = 100;
@@ -91,6 +93,7 @@ export async function openOwnerHost(
   closers.add(() => endpoints.close());
   wired.spend.flushWith(() => endpoints.flushSpend());
   closers.add(() => engine.stop());
+  await openRelay({ config, lease, world, sealKey, closers });
   if (lease !== null) serveHost({ config, lease, leads, store, world, engine, closers, onFailure, onNotice });
   // A service of several workers leads pods to any of them, also to one that has started none.
   if (isService(options)) await world.runtime.openWays?.();
@@ -101,6 +104,7 @@ export async function openOwnerHost(
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const served = await openServed(options, {
     ...{ followed, configurationOwner: null, store, world, requests, closers, env },
+    relay: wired.relay,
     ...{ socketPath: places.apiSocket, isAlone: config.engine.kind === 'embedded' },
   });
   const host = hostOf({
@@ -116,6 +120,19 @@ export async function openOwnerHost(
 interface LookedAfter extends Pick<EngineParts, 'store' | 'lease' | 'leads' | 'closers' | 'onNotice'> {
   readonly options: HostOptions;
   readonly warmMeter: WarmMeter;
+}
+
+/** Other hosts reach agents of this one through it. */
+async function openRelay(parts: {
+  readonly config: DeploymentConfig;
+  readonly lease: HostLease | null;
+  readonly world: World;
+  readonly sealKey: SealKey;
+  readonly closers: Closers;
+}): Promise<void> {
+  const { config, lease, world, sealKey, closers } = parts;
+  if (lease === null || config.host.relay === null) return;
+  closers.add(await serveRelay(config.host.relay, { world, key: hostKeyOf(sealKey) }));
 }
 
 /** A worker that sees its own host alone looks after that; of those that see all sandboxes one does. */

@@ -8,7 +8,6 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
 import type { World } from '../../activities/world.ts';
-import { createAgentRelay } from '../../clients/agent/agent-relay.ts';
 import type { Application, Principal } from '../../api/application/application.ts';
 import { dialectOf } from '../../api/application/dialect.ts';
 import { extendApplication } from '../../api/application/extend.ts';
@@ -23,6 +22,7 @@ import { hashOfKey } from '../../api/application/authentication.ts';
 import { openAgentPorts, type AgentPorts } from '../../api/relay/agent-ports.ts';
 import { takeUpSandboxes } from '../../api/sandboxes/sandbox-commands.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { ApiKeyStore } from '../../ports/api-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -56,6 +56,7 @@ export interface ServedParts {
   readonly isAlone: boolean;
   readonly closers: Closers;
   readonly env: Environment;
+  readonly relay: AgentRelay;
   /** Null: nothing is played. */
   readonly simulator: JobSimulator | null;
 }
@@ -138,7 +139,7 @@ interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
 }
 
 function createApplication(
-  { store, world, requests, isAlone, followed, configurationOwner, env, simulator }: ServedParts,
+  { store, world, requests, isAlone, followed, configurationOwner, env, simulator, relay }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes } = store;
@@ -151,7 +152,7 @@ function createApplication(
     runLog: store.lifecycle,
     troubles: store.troubles,
     configuration: openConfigurationDesk({ followed, owner: configurationOwner }),
-    relay: createAgentRelay(),
+    relay,
     dialect: dialectOf(dialect),
     get models() {
       return followed.proxy.models.map(({ modelName }) => modelName);

@@ -13,6 +13,7 @@ import type {
   HostClaim,
   HostLease,
   HostLeases,
+  HostWay,
   LeasedHost,
   RenewedLease,
   TakenLease,
@@ -64,11 +65,12 @@ export function hostStore(connection: StoreConnection): HostLeases {
     releasedOn: (name, max) =>
       connection.read('list what was released on a host', (db) => releasedOn(db, name, max)),
     hostsOf: (ids) => connection.read('find the hosts of sandboxes', (db) => hostsOf(db, ids)),
+    wayTo: (id) => connection.read('find the way to a sandbox', (db) => wayTo(db, id)),
   };
 }
 
 async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise<TakenLease> {
-  const { directory, leaseMs, runtime, capacity, version } = claim;
+  const { directory, leaseMs, runtime, capacity, version, relay } = claim;
   const hosts = await listHosts(transaction);
   const own = await ofDirectory(transaction, directory);
   const name = columnText(claim.name ?? own?.name ?? claim.fallbackName);
@@ -84,7 +86,8 @@ async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise
     );
   const fence = (known?.fence ?? 0) + 1;
   const at = storeNow(transaction);
-  const facts = { directory, runtime, capacity, version, labels: JSON.stringify(claim.labels), fence };
+  const labels = JSON.stringify(claim.labels);
+  const facts = { directory, runtime, capacity, version, relay, labels, fence };
   const lease = { heartbeat_at: at, lease_until: sql<number>`${at} + ${sql.lit(leaseMs)}`, ended: null };
   await transaction
     .insertInto('host')
@@ -220,6 +223,7 @@ async function listHosts(db: Kysely<Tables>): Promise<readonly LeasedHost[]> {
   return rows.map((row) => ({
     ...candidateOf(row),
     version: row.version,
+    relay: row.relay,
     fence: safeInteger(row.fence),
     heartbeatAt: safeInteger(row.heartbeat_at),
     leaseUntil: safeInteger(row.lease_until),
@@ -262,4 +266,15 @@ async function hostsOf(
     for (const { sandbox_id: id, host } of rows) if (host !== null) found.set(sandboxId(id), host);
   }
   return found;
+}
+
+async function wayTo(db: Kysely<Tables>, id: SandboxId): Promise<HostWay | null> {
+  const row = await db
+    .selectFrom('sandbox')
+    .innerJoin('host', 'host.name', 'sandbox.host')
+    .select(['host.name', 'host.relay'])
+    .where('sandbox.sandbox_id', '=', id)
+    .where('sandbox.status', '!=', 'MISSING')
+    .executeTakeFirst();
+  return row === undefined ? null : { host: row.name, relay: row.relay };
 }

@@ -13,6 +13,7 @@ export interface HostTable {
   /** JSON: a map of texts. */
   readonly labels: string;
   readonly version: string;
+  readonly relay: string | null;
   /** Grows with every lease. */
   readonly fence: BigIntColumn;
   /** 1: it drains; 2: what was released there is archived and removed, too. */

@@ -28,6 +28,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0008-hosts-of-waiters': { up: addHostsOfWaiters },
   '0009-lost-hosts': { up: addHostLosses },
   '0010-duties': { up: addDuties },
+  '0011-host-relays': { up: addHostRelays },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -112,6 +113,11 @@ async function addDuties(db: Kysely<unknown>): Promise<void> {
       .addColumn(column, text, (added) => added.notNull().defaultTo(before))
       .execute();
   await createTables(db, DUTY_TABLES, isPostgres(db));
+}
+
+/** Null: agents there are reached from their own host alone, as before. */
+async function addHostRelays(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('host').addColumn('relay', 'text').execute();
 }
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

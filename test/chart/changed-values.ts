@@ -2,7 +2,7 @@
  * Another value for each value of the chart, and with what else it counts.
  * Owns the table; what comes of it is in values.test.ts.
  */
-import { TEMPORAL } from './rendered-chart.ts';
+import { SHARED, TEMPORAL } from './rendered-chart.ts';
 
 const DIGEST = `sha256:${'1'.repeat(64)}`;
 
@@ -90,6 +90,11 @@ export const CHANGED: Readonly<Record<string, Changed>> = {
   'api.autoscaling.cpuPercent': { value: 50, with: SCALED },
   'api.autoscaling.memoryPercent': { value: 80, with: SCALED },
   ...of('worker', { ...PROCESS, ...RESOURCES, healthPort: 8_888 }, TEMPORAL),
+  'worker.replicas': { value: 3, with: BUCKET },
+  'proxy.replicas': { value: 2, with: SHARED },
+  'proxy.store.urlSecret.name': { value: 'spend' },
+  'proxy.store.urlSecret.key': { value: 'other', with: SHARED },
+  'proxy.store.port': { value: 6_432, with: SHARED },
   ...of('proxy', { ...PROCESS, ...RESOURCES, port: 4_444 }),
   'engineEnvironment.secretName': {
     value: 'other',
@@ -167,4 +172,4 @@ export const CHANGED: Readonly<Record<string, Changed>> = {
   config: { value: { limits: { idle_time: 60 } } },
 };
 /** What is refused unless it is what it is, with the reason: see below. */
-export const FIXED = ['worker.replicas', 'proxy.replicas', 'proxy.autoscaling.enabled'];
+export const FIXED = ['proxy.autoscaling.enabled'];

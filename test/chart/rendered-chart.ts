@@ -26,6 +26,12 @@ export const BUCKET = [
   'store.s3.accessKeySecret.name=access',
 ];
 
+/** Proxies with a database in common. */
+export const SHARED = ['proxy.store.urlSecret.name=spend'];
+
+/** Three workers and two proxies. */
+export const MANY = [...BUCKET, ...SHARED, 'worker.replicas=3', 'proxy.replicas=2', 'api.replicas=2'];
+
 /** Everything that can be switched on. */
 export const ALL = [
   ...['api.autoscaling.enabled=true', 'ingress.enabled=true', 'ingress.hosts={parley.test}'],
@@ -41,6 +47,7 @@ export const FORMS = [
   ['with an allow-list', ['sandboxes.egress={code_hosts}']],
   ['with all that there is', [...TEMPORAL, ...ALL]],
   ['with a bucket', BUCKET],
+  ['several of each', MANY],
 ] as const;
 
 export interface Manifest {

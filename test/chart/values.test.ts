@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { describeWith } from '../helpers/requires.ts';
 import { CHANGED, EXTERNAL, FIXED, MONITORED, SCALED } from './changed-values.ts';
-import { ALL, TEMPORAL, render } from './rendered-chart.ts';
+import { ALL, SHARED, TEMPORAL, render } from './rendered-chart.ts';
 
 const CHART = path.resolve(import.meta.dirname, '../../chart');
 
@@ -85,9 +85,20 @@ describeWith('helm', 'the values of the chart', () => {
       'must not be above',
     ],
     ['scaling by nothing', [...SCALED, 'api.autoscaling.cpuPercent=0'], 'needs cpuPercent or memoryPercent'],
-    ['two workers', [...TEMPORAL, 'worker.replicas=2'], 'another one would not find them'],
-    ['two proxies', ['proxy.replicas=2'], 'several would spend them several times'],
-    ['a scaled proxy', ['proxy.autoscaling.enabled=true'], 'several would spend them several times'],
+    ['two workers without a bucket', [...TEMPORAL, 'worker.replicas=2'], 'needs store.s3.bucket'],
+    ['two workers of no engine', ['worker.replicas=2'], 'needs engine.kind temporal'],
+    ['two proxies without a database', ['proxy.replicas=2'], 'needs proxy.store.urlSecret.name'],
+    [
+      'one database of engine and proxies',
+      [...TEMPORAL, 'proxy.store.urlSecret.name=database'],
+      'would count them twice',
+    ],
+    [
+      'a database of proxies without a master key',
+      [...SHARED, 'proxy.secretEnvironment.variables={GATEWAY_KEY}'],
+      'needs PROXY_MASTER_KEY',
+    ],
+    ['a scaled proxy', ['proxy.autoscaling.enabled=true'], 'leaves rows of spend on its volume'],
     ['sandboxes beside Parley', ['sandboxes.namespace=parley'], 'must not be the namespace of this release'],
     [
       'Temporal on a file',

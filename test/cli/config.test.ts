@@ -99,6 +99,7 @@ describe('loadDeployment()', () => {
         leaseMs: 60_000,
         lostAfterMs: 300_000,
         strategy: 'spread',
+        relay: null,
       },
       configPath: null,
       reading: {

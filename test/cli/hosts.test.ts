@@ -26,7 +26,7 @@ const take = (
   withStore(({ hosts }) =>
     hosts.take({
       ...{ name, fallbackName: 'unused', directory: `of ${name}`, runtime: 'process', capacity: 4 },
-      ...{ labels, version: '1.0.0', leaseMs },
+      ...{ labels, relay: null, version: '1.0.0', leaseMs },
     }),
   );
 

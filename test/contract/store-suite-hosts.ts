@@ -68,6 +68,20 @@ export function hostSuite(open: OpenEmptyStore): void {
       expect((await store.hosts.list()).map(({ name }) => name)).toEqual(['a']);
     });
 
+    it('tells the way to a sandbox of a host, and that there is none', async () => {
+      const store = await open();
+      const { hosts, records } = store;
+      await hosts.take(claim('a', { relay: 'a.test:4200' }));
+      await place(store, 1);
+      expect(await hosts.wayTo(sandboxNumber(1))).toEqual({ host: 'a', relay: 'a.test:4200' });
+      await hosts.take(claim('a'));
+      expect(await hosts.wayTo(sandboxNumber(1))).toEqual({ host: 'a', relay: null });
+      expect((await hosts.list())[0]?.relay).toBeNull();
+      await records.project([sandboxRow(sandboxNumber(1), { status: 'MISSING', holdsSlot: false })]);
+      expect(await hosts.wayTo(sandboxNumber(1))).toBeNull();
+      expect(await hosts.wayTo(sandboxNumber(2))).toBeNull();
+    });
+
     it('gives one lease to many who ask at once', async () => {
       const { hosts } = await open();
       const leases = await Promise.all(Array.from({ length: 8 }, () => hosts.take(claim('a'))));

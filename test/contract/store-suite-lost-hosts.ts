@@ -12,7 +12,7 @@ const NEW = { strategy: 'NO_GROUPING', limits: HOSTED } as const;
 function claim(name: string, changes: Partial<HostClaim> = {}): HostClaim {
   return {
     ...{ name, fallbackName: 'fallback', directory: `directory of ${name}`, runtime: 'process', capacity: 9 },
-    ...{ labels: {}, version: '1.0.0', leaseMs: LEASE_MS },
+    ...{ labels: {}, relay: null, version: '1.0.0', leaseMs: LEASE_MS },
     ...changes,
   };
 }

@@ -2,8 +2,10 @@
  * Two workers with data directories of their own over one Temporal server, one database and one bucket, as on two machines.
  * Owns what a user would set for each; the tests say what is run and what is ended.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Caller } from '../../bench/cluster/caller.ts';
+import { freePort } from '../../loopback/free-port.ts';
 import { startPostgres } from '../../scripts/postgres-server.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
@@ -16,17 +18,24 @@ import { startScriptedGateway } from './scripted-gateway.ts';
 export const HOSTS = ['alpha', 'beta'] as const;
 export type HostName = (typeof HOSTS)[number];
 
+const API_KEY = `pa-${'7'.repeat(64)}`;
 const SEAL_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export interface TwoHosts {
+  /** Of the service, with every right. */
+  readonly apiKey: string;
   readonly copy: BatchCopy;
   readonly temporal: DevServer;
   /** `as`: whose data directory the program has. */
   start(as: HostName, args: readonly string[], env?: Readonly<Record<string, string>>): RunningProgram;
   /** A worker that serves. */
   startWorker(as: HostName): Promise<RunningProgram>;
+  /** An API without a worker on a third machine, as the holder of the first key calls it. */
+  serve(): Promise<{ readonly program: RunningProgram; readonly url: string; readonly caller: Caller }>;
   /** Names of the folders of sandboxes on the disk of a host. */
   sandboxesOn(host: HostName): readonly string[];
+  /** Files of this name in the sandboxes of a host, with their path. */
+  filesNamed(host: HostName, name: string): readonly string[];
   close(): Promise<void>;
 }
 
@@ -43,7 +52,8 @@ export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): 
   const gateway = await startScriptedGateway(copy, 'sk-two-hosts');
   const url = await postgres.createDatabase('two_hosts');
   const { accessKeyId = '', secretAccessKey = '' } = s3.settings.credentials ?? {};
-  const dataDirOf = (host: HostName): string => path.join(copy.root, host, 'data');
+  const relay = `127.0.0.1:${await freePort()}`;
+  const dataDirOf = (host: HostName | 'gamma'): string => path.join(copy.root, host, 'data');
   const shared = {
     ...gateway.env,
     ...{ TEMPORAL_ADDRESS: temporal.address, PARLEY_ENGINE: 'temporal' },
@@ -51,7 +61,11 @@ export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): 
     ...{ TEST_S3_ID: accessKeyId, TEST_S3_SECRET: secretAccessKey },
     ...env,
   };
-  const start: TwoHosts['start'] = (as, args, more = {}) =>
+  const start = (
+    as: HostName | 'gamma',
+    args: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ): RunningProgram =>
     startProgram(copy, 'bin/parley.js', args, {
       ...shared,
       ...{ PARLEY_HOST_NAME: as, PARLEY_DATA_DIR: dataDirOf(as) },
@@ -59,15 +73,28 @@ export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): 
       ...more,
     });
   return {
+    apiKey: API_KEY,
     copy,
     temporal,
     start,
     async startWorker(as) {
-      const worker = start(as, ['worker']);
+      // Of one host agents are reached from others, of the other they are not.
+      const worker = start(as, ['worker'], as === 'beta' ? { PARLEY_HOST_RELAY: relay } : {});
       if (await worker.says(/Ctrl-C ends it/)) return worker;
       throw new Error(`the worker ended: ${(await worker.ended).stderr}`);
     },
+    async serve() {
+      const args = ['serve', '--no-worker', '--port', '0', '--json'];
+      const program = start('gamma', args, { PARLEY_FIRST_API_KEY: API_KEY });
+      const url = await program.line(/"url": ?"([^"]+)"/);
+      return { program, url, caller: new Caller([url], { token: API_KEY }) };
+    },
     sandboxesOn: (host) => namesIn(path.join(dataDirOf(host), 'sandboxes')),
+    filesNamed(host, name) {
+      const folder = path.join(dataDirOf(host), 'sandboxes');
+      const all = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+      return all.filter((file) => path.basename(file) === name).map((file) => path.join(folder, file));
+    },
     async close() {
       await gateway.stop();
       copy.close();

@@ -5,9 +5,9 @@
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OwnTarget } from '../../activities/agent-target.ts';
 import { createAgentClient } from '../../clients/agent/agent-client.ts';
 import type { ConversationId } from '../../core/ids.ts';
-import type { AgentTarget } from '../../ports/agent-server.ts';
 import { INSIDE, type InsideView } from '../../runtimes/on-host/inside-view.ts';
 import { plainView } from '../../runtimes/process/inside-view.ts';
 import { sandboxPaths } from '../../runtimes/process/sandbox-paths.ts';
@@ -39,7 +39,7 @@ type Guessed = Pick<InsideView, 'agentSocket' | 'agent'>;
 async function openAttacker(
   { harness, guessed }: { readonly harness: ProcessHarness; readonly guessed: Guessed },
   client: Client,
-  target: AgentTarget,
+  target: OwnTarget,
 ): Promise<Attacker> {
   const { workspaceDir, sandboxId } = target.address;
   const workspace = harness.workspaceOf(sandboxId);
@@ -92,7 +92,7 @@ function agentEscapes(isolation: 'namespaces' | 'none'): void {
 
   beforeAll(async () => {
     harness = await createProcessHarness(isolation, AGENT_SERVER);
-    const start = async (): Promise<AgentTarget> => {
+    const start = async (): Promise<OwnTarget> => {
       const request = newRequest();
       return { address: await harness.runtime.start(request), sessionKey: request.sessionKey };
     };

@@ -15,6 +15,7 @@ const silent = (name: string, change: Partial<LeasedHost> = {}): LeasedHost => (
   ...{ name, runtime: 'process', capacity: 1, up: 0, labels: {}, isLive: false, draining: false },
   ...{ version: '1', fence: 4, heartbeatAt: 0, leaseUntil: LEASE_MS, ended: null, sandboxes: 2, lost: 0 },
   archivesReleased: false,
+  relay: null,
   ...change,
 });
 
@@ -28,6 +29,8 @@ interface Scene {
   answer: number | null;
   readonly asked: unknown[];
   readonly told: Delivery[];
+  /** Cannot be told anything. */
+  deaf: SandboxId | null;
   readonly said: string[];
   stop(): Promise<void>;
 }
@@ -41,6 +44,7 @@ function scene(hosts: readonly LeasedHost[]): Scene {
     answer: 2,
     asked: [],
     told: [],
+    deaf: null,
     said: [],
   };
   const losses = watchHostLosses({
@@ -55,6 +59,7 @@ function scene(hosts: readonly LeasedHost[]): Scene {
     },
     notices: {
       deliver(delivery) {
+        if (delivery.to.id === seen.deaf) return Promise.reject(new Error('its workflow is gone'));
         seen.told.push(delivery);
         return Promise.resolve();
       },
@@ -75,7 +80,9 @@ it('gives up a host that it has seen silent for a lease, by the bound of the sto
   expect(at.asked).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(at.asked).toEqual([{ name: 'gone', fence: 4, silentMs: LOST_AFTER_MS }]);
-  expect(at.said).toEqual(['host gone was given up: its worker is gone, and with it 2 sandboxes']);
+  expect(at.said).toEqual([
+    'host gone was given up: its worker is gone, and with it 2 sandboxes; nothing was heard of it since 1970-01-01 00:00:00Z. They become MISSING, their conversations can only be read, and items of runs begin again elsewhere',
+  ]);
   await at.stop();
   await vi.advanceTimersByTimeAsync(9 * LEASE_MS);
   expect(at.asked).toHaveLength(1);
@@ -146,6 +153,23 @@ it('tells every lost sandbox again until it is MISSING, whoever gave its host up
   at.lost = [];
   await vi.advanceTimersByTimeAsync(LEASE_MS);
   expect(at.told).toHaveLength(3);
+  await at.stop();
+});
+
+it('tells all others when one cannot be told, and that one with a later sweep', async () => {
+  const own = silent('own', { isLive: true, draining: true, archivesReleased: true, fence: 1 });
+  const at = scene([own]);
+  const [deaf, other] = [sandboxId('a'.repeat(32)), sandboxId('b'.repeat(32))];
+  at.deaf = deaf;
+  at.lost = [deaf, other].map((id) => ({ sandboxId: id, host: 'gone' }));
+  at.released = [deaf, other];
+  const heard = (): readonly string[] => at.told.map(({ to, event }) => `${to.id[0]} ${event.type}`);
+  await vi.advanceTimersByTimeAsync(LEASE_MS / 2 - 1);
+  expect(heard()).toEqual(['b hostLost', 'b deleteRequested']);
+  at.deaf = null;
+  at.lost = [];
+  await vi.advanceTimersByTimeAsync(LEASE_MS / 2);
+  expect(heard().slice(2)).toEqual(['a deleteRequested']);
   await at.stop();
 });
 

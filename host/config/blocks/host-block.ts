@@ -9,6 +9,7 @@ import type { HostConfig } from '../deployment-config.ts';
 import { numberOf, textOf, type EffectiveValue } from '../effective-values.ts';
 
 export function hostOf({ document }: ConfigParts, values: readonly EffectiveValue[]): HostConfig {
+  const relay = textOf(values, 'host.relay');
   return {
     name: textOf(values, 'host.name') || null,
     capacity: numberOf(values, 'host.capacity') || null,
@@ -16,5 +17,6 @@ export function hostOf({ document }: ConfigParts, values: readonly EffectiveValu
     leaseMs: numberOf(values, 'host.lease') * SECOND_MS,
     lostAfterMs: numberOf(values, 'host.lost_after') * SECOND_MS,
     strategy: textOf(values, 'host.placement') as HostStrategy,
+    relay: relay === '' ? null : { address: relay, listen: textOf(values, 'host.relay_listen') },
   };
 }

@@ -9,8 +9,10 @@ import {
   HOST_NAME_PATTERN,
   HOST_STRATEGIES,
 } from '../../../core/placement/choose-host.ts';
-import { count, fitting, oneOf } from './schema-forms.ts';
+import { count, fitting, oneOf, text } from './schema-forms.ts';
 
+/** A name or an address; one of version 6 in brackets. */
+const RELAY_PATTERN = /^(([A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):[1-9][0-9]{0,4})?$/;
 const SANDBOXES_MAX = 100_000;
 /** Below, a worker that is merely slow would lose its host; above, sandboxes would be placed on a lost one all day. */
 const LEASE_SECONDS_RANGE = [5, 3_600] as const;
@@ -30,6 +32,11 @@ export const host = z
       ...LOST_AFTER_SECONDS_RANGE,
       'Seconds after the end of its lease until this worker gives another host up, with what lives there.',
     ),
+    relay: fitting(
+      RELAY_PATTERN,
+      'HOST:PORT at which other processes of this deployment reach agents of sandboxes here; empty: they do not.',
+    ),
+    relay_listen: text('Address that is listened on for them, at the same port.'),
     placement: oneOf(HOST_STRATEGIES, 'Which host gets the next sandbox: the emptiest, or the fullest.'),
   })
   .meta({
