@@ -43,8 +43,12 @@ export interface Cluster {
   readonly apis: readonly Program[];
   readonly workers: readonly Program[];
   readonly proxies: readonly Program[];
+  /** Workers whose machine is gone, and with it what it had on its disk. */
+  readonly lost: readonly Program[];
   readonly apiUrls: readonly string[];
   readonly proxyUrls: readonly string[];
+  /** In place of a machine that does not come back another one joins, with a name and an empty disk of its own. */
+  replace(target: number): Promise<void>;
   /** A command of Parley on another machine, whose disk is empty and that has nothing but database and bucket. */
   elsewhere(args: readonly string[]): Promise<CommandEnd>;
   /** Names of files below the folder of that machine. */
@@ -104,9 +108,20 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
   const workers = await Promise.all(machines.map((on, index) => program('worker', index + 1, on)));
   const proxies = await Promise.all(numbers(size.proxies).map((number) => program('proxy', number, null)));
   const urlOf = ({ settings }: Program): string => new URL(settings.health).origin;
+  const lost: Program[] = [];
   const cluster: Cluster = {
-    ...{ root, logs, services, machines, notApart, apis, workers, proxies },
+    ...{ root, logs, services, machines, notApart, apis, workers, proxies, lost },
     ...{ apiUrls: apis.map(urlOf), proxyUrls: proxies.map(urlOf) },
+    async replace(target) {
+      lost.push(...workers.slice(target, target + 1));
+      const number = size.workers + lost.length;
+      const on = machine(`host-${number}`);
+      const worker = await program('worker', number, on);
+      await on.start();
+      machines[target] = on;
+      workers[target] = worker;
+      worker.start();
+    },
     elsewhere: (args) =>
       runToEnd(other.enter([process.execPath, PROGRAM, ...args, '--config', file]), {
         ...environment('agents', other.disk, 'elsewhere'),
