@@ -21,7 +21,7 @@ const TURNS = 200;
 export const RISKY = 'Clean up';
 export const DIRECT = 'Answer me directly';
 /** Seconds: longer than any stop or start of the plan, and short enough to be waited for. */
-const LOSS = { lease: 15, lost_after: 30 } as const;
+const LOSS = { lease: 15, lost_after: 45 } as const;
 /** What the items of the run are asked. */
 export const WRITTEN = 'into text.md';
 

@@ -81,25 +81,7 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
     ...{ gateway: vendor.url, bucket: services.s3.settings },
   };
   const file = writeDeployment(root, addresses, size.capacity);
-  const environment = (book: Book, disk: string, hostName: string): Readonly<Record<string, string>> =>
-    environmentOf(addresses, book, { disk, hostName });
-  const program = async (kind: Kind, number: number, on: Machine | null): Promise<Program> => {
-    const name = `${kind}-${number}`;
-    const diskFromHere = on?.diskFromHere ?? path.join(root, name);
-    makeFolders(diskFromHere);
-    const port = String(await freePort());
-    const { args, health } = KINDS[kind];
-    return new Program({
-      ...{
-        name,
-        machine: on,
-        log: path.join(logs, `${name}.log`),
-        health: `http://127.0.0.1:${port}${health}`,
-      },
-      command: [process.execPath, PROGRAM, ...args(port), '--config', file],
-      env: environment(kind === 'proxy' ? 'clients' : 'agents', on?.disk ?? diskFromHere, name),
-    });
-  };
+  const { environment, program } = programsOf({ root, logs, file, addresses });
   const machines = numbers(size.workers).map((number) => machine(`host-${number}`));
   const other = machine('elsewhere');
   makeFolders(other.diskFromHere);
@@ -144,6 +126,41 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
     throw error;
   }
   return cluster;
+}
+
+interface Around {
+  readonly root: string;
+  readonly logs: string;
+  /** The configuration of the deployment. */
+  readonly file: string;
+  readonly addresses: Addresses;
+}
+
+interface Programs {
+  environment(book: Book, disk: string, hostName: string): Readonly<Record<string, string>>;
+  /** `on` null: where this process is. It is not started. */
+  program(kind: Kind, number: number, on: Machine | null): Promise<Program>;
+}
+
+function programsOf({ root, logs, file, addresses }: Around): Programs {
+  const environment: Programs['environment'] = (book, disk, hostName) =>
+    environmentOf(addresses, book, { disk, hostName });
+  return {
+    environment,
+    async program(kind, number, on) {
+      const name = `${kind}-${number}`;
+      const diskFromHere = on?.diskFromHere ?? path.join(root, name);
+      makeFolders(diskFromHere);
+      const port = String(await freePort());
+      const { args, health } = KINDS[kind];
+      return new Program({
+        ...{ name, machine: on, log: path.join(logs, `${name}.log`) },
+        health: `http://127.0.0.1:${port}${health}`,
+        command: [process.execPath, PROGRAM, ...args(port), '--config', file],
+        env: environment(kind === 'proxy' ? 'clients' : 'agents', on?.disk ?? diskFromHere, name),
+      });
+    },
+  };
 }
 
 /** What the environment of a program names. */
