@@ -8,6 +8,7 @@ import type { WatchCommandType } from '../core/machine/resource.ts';
 import type { RetryPolicy } from '../core/machine/retry.ts';
 import type { Json } from '../ports/engine-store.ts';
 
+/** What an activity knows of the try that it is. */
 export interface ActivityContext {
   /** Aborted when the machine cancelled the command or the driver stops. */
   readonly signal: AbortSignal;
@@ -45,6 +46,7 @@ type ActivityOf<Type extends ActivityCommandType> = Type extends WatchCommandTyp
   ? WatchActivity<Type>
   : Activity<Type>;
 
+/** One activity for each type of command. */
 export type Activities = { readonly [Type in ActivityCommandType]: ActivityOf<Type> };
 
 /** Asks again for as long as the machine wants it. */

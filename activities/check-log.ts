@@ -5,6 +5,7 @@
 import type { RunId } from '../core/ids.ts';
 import type { World } from './world.ts';
 
+/** Name of the file that keeps what the job's check printed. */
 export const CHECK_LOG = 'verify.log';
 /** First line of the log of a check that passed. */
 const PASSED = 'exit code 0\n';

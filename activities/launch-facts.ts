@@ -66,10 +66,12 @@ const NONE: LaunchFacts = {
   ...{ extraHeaders: {}, gitAuthor: null, plugins: [], setup: null, repository: null, agent: null },
 };
 
+/** Where the vault has the secrets of a start. */
 export function launchScope(conversationId: ConversationId): string {
   return `launch/${conversationId}`;
 }
 
+/** Puts them by; the same again changes nothing. */
 export async function putLaunchFacts(
   vault: SecretVault,
   conversationId: ConversationId,
@@ -87,6 +89,7 @@ export async function storedLaunchFacts(
   return text === null ? null : factsSchema.parse(JSON.parse(text));
 }
 
+/** What a start over the API put by for its conversation; nothing for others. */
 export async function launchFacts(vault: SecretVault, conversationId: ConversationId): Promise<LaunchFacts> {
   return (await storedLaunchFacts(vault, conversationId)) ?? NONE;
 }

@@ -78,6 +78,7 @@ export interface ReconcileRequest {
   readonly expectations?: readonly Expectation[];
 }
 
+/** What a reconciliation found, before it is kept. */
 export interface ReconcileAnswer {
   readonly summary: ReconciliationSummary;
   readonly sums: ReconcileSums;

@@ -85,6 +85,7 @@ function longestFirst(forms: Iterable<string>): readonly string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length);
 }
 
+/** Masks every form of every secret in a text. */
 export function redactText(text: string, forms: readonly string[]): string {
   let clean = text;
   for (const form of forms) if (clean.includes(form)) clean = clean.replaceAll(form, HIDDEN);

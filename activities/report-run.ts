@@ -28,6 +28,7 @@ export const reportRun = (world: World): Activity<'reportRun'> => ({
   failed: (command) => ({ type: 'runReported', commandId: command.id }),
 });
 
+/** What came of writing the reports of a run. */
 export interface Reported {
   /** Where each file is. */
   readonly files: readonly string[];

@@ -99,6 +99,7 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
+/** Listens on a socket of the data directory, for commands beside the owner of it. */
 export async function startControlServer(desk: OwnerDesk, socketPath: string): Promise<ControlServer> {
   const app = Fastify({ logger: false, forceCloseConnections: true, bodyLimit: PLAN_BYTES_MAX });
   answerErrors(app);

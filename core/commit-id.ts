@@ -9,6 +9,7 @@ const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Of a repository that had no commit: what began there began with nothing. Every repository of Git knows it. */
 export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
+/** Whether a text is a whole commit id of Git. */
 export function isCommitId(text: string): boolean {
   return COMMIT_ID.test(text);
 }

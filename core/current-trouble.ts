@@ -9,6 +9,7 @@ import type { Trouble, TroubleOf } from './trouble.ts';
 /** A try may take this long before it is heard of; whoever retries and is silent for longer has gone. */
 const SILENCE_MAX_MS = 15 * MINUTE_MS;
 
+/** Whether a trouble still holds: its next try is not long overdue. `now` in epoch milliseconds. */
 export function isCurrent({ nextAt }: Trouble, now: number): boolean {
   return now <= nextAt + SILENCE_MAX_MS;
 }

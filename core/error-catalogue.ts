@@ -4,6 +4,7 @@
  * Each code is documented in docs/errors.md and reached by a test (test/repo checks both).
  */
 
+/** What the catalogue says of one code. */
 export interface ErrorEntry {
   readonly status: number;
   readonly retry: boolean;
@@ -11,6 +12,10 @@ export interface ErrorEntry {
   readonly when: string;
 }
 
+/**
+ * Every error code with its HTTP status and whether the same request may be tried again; docs/errors.md says what to
+ * do.
+ */
 export const ERROR_CATALOGUE = {
   // Requests
   invalid_request: {

@@ -12,9 +12,16 @@ export type RunId = string & { readonly __run: unique symbol };
 /** A user's id, at most 128 characters. */
 export type UserId = string & { readonly __user: unique symbol };
 
+/** From any form of a UUID. */
 export const conversationId = (text: string): ConversationId => normalUuid(text) as ConversationId;
+
+/** From any form of a UUID. */
 export const sandboxId = (text: string): SandboxId => normalUuid(text) as SandboxId;
+
+/** Of a text that is one. */
 export const runId = (text: string): RunId => text as RunId;
+
+/** Of a text that is one. */
 export const userId = (text: string): UserId => text as UserId;
 
 /** Both UUID forms come in everywhere; joins compare this one: lower case, no hyphens (D3). */

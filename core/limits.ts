@@ -21,6 +21,8 @@ export const CONVERSATIONS_PER_SANDBOX_DEFAULT = 20;
 export const SESSION_LEFT_FOR_PLACEMENT_MS = 10 * MINUTE_MS;
 /** Sandboxes with the runtime up, per installation and per user (D17). */
 export const CAPACITY_INSTALLATION_DEFAULT = 100;
+
+/** Sandboxes of one user that may have their runtime up (D17), where the deployment names no other number. */
 export const CAPACITY_USER_DEFAULT = 10;
 
 /** Half a session: whoever claims a sandbox of the warm pool has at least the other half of it. */
@@ -73,6 +75,8 @@ export const STARTS_POLL_MS = 10_000;
 export const STARTS_AT_ONCE = 20;
 /** A server or a worker that is away is back in seconds or in minutes, and nobody waits. */
 export const START_AGAIN_MS = 2_000;
+
+/** Longest wait before a start whose engine is away is tried again. */
 export const START_AGAIN_MS_MAX = 30_000;
 /** Starts over the API that wait for a slot (D29); more are refused. */
 export const WAITING_STARTS_MAX = 1_000;
@@ -83,6 +87,8 @@ export const RESUME_REQUESTS_MAX = 5;
  * MiB a day; a sandbox that says more than this says it to fill the disk.
  */
 export const TRANSCRIPT_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Events that are kept of one transcript; storing more is refused. */
 export const TRANSCRIPT_EVENTS_MAX = 200_000;
 /** What one reading of a transcript takes from its agent: all of it, and a page that has grown since. */
 export const TRANSCRIPT_READ_BYTES_MAX = 2 * TRANSCRIPT_BYTES_MAX;
@@ -112,7 +118,11 @@ export const OBSERVABILITY_TEXT_CODE_POINTS_MAX = 256;
 export const OBSERVABILITY_ARRAY_MAX = 50;
 /** Secrets of one conversation (D20). */
 export const SECRETS_MAX = 50;
+
+/** Of one secret's value. */
 export const SECRET_BYTES_MAX = 65_536;
 /** Variables that begin so, in any case, belong to the sandbox and its agent (D20). */
 export const SECRET_PREFIXES_RESERVED = ['LLM_', 'OH_', 'PARLEY_'] as const;
+
+/** A secret becomes an environment variable, so its name is one. */
 export const SECRET_NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -14,6 +14,7 @@ const COUNT_FROM = 1_000_000_000;
 const COMMAND = 'lost';
 const REASON = 'its workflow was ended from outside';
 
+/** An entity that the store knows and no workflow leads, with the event that ends it. */
 export interface Lost<State, Event> {
   readonly state: State;
   /** What ends it. */
@@ -57,6 +58,7 @@ function phaseOf({ status, releasedAt }: SandboxRow): SandboxPhase {
   }
 }
 
+/** Where a conversation stands in the run that began it. */
 export interface ItemOfRun {
   /** Who hears of the conversation. */
   readonly watcher: EntityAddress;

@@ -14,6 +14,7 @@ import {
 export type MetadataValue =
   string | number | boolean | readonly string[] | readonly number[] | readonly boolean[];
 
+/** How the telemetry of one conversation is labelled. */
 export interface Observability {
   /** Name of the span between the root span `conversation` and what is done for it; null for none. */
   readonly spanName: string | null;

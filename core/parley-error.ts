@@ -30,6 +30,7 @@ export class ParleyError extends Error {
   }
 }
 
+/** What an error says beside its code and message. */
 export interface ParleyErrorOptions {
   readonly cause?: unknown;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;

@@ -46,6 +46,7 @@ export type PauseReason = (typeof PAUSE_REASONS)[number];
 export type AgentPauseReason = Extract<PauseReason, 'confirmation' | 'rate_limit'>;
 export type ReleaseReason = Exclude<PauseReason, AgentPauseReason>;
 
+/** Whether a pause for that reason stops the runtime. */
 export function isReleaseReason(reason: PauseReason): reason is ReleaseReason {
   return reason !== 'confirmation' && reason !== 'rate_limit';
 }

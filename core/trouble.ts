@@ -4,6 +4,7 @@
  */
 import type { EntityAddress } from './ids.ts';
 
+/** Something that fails and is tried again, as people are told of it. */
 export interface Trouble {
   /** The command that is tried again, or `model` for the calls of an agent. */
   readonly what: string;
@@ -16,6 +17,7 @@ export interface Trouble {
   readonly nextAt: number;
 }
 
+/** A trouble, and whose it is. */
 export interface TroubleOf extends Trouble {
   readonly about: EntityAddress;
   /** Key of the item, where a run tries something for one of its items. */

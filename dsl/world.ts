@@ -6,7 +6,10 @@ import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
 import type { SecretReference } from '../core/plan/plan.ts';
 import type { Hasher } from './plan/plan-text.ts';
 
+/** Why a file is not read. */
 export type FileProblem = 'missing' | 'directory' | 'special' | 'too_large' | 'binary';
+
+/** A text file, or why there is none. */
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };
 
 /** A data file in pieces of text or of its bytes, in order; the pieces are read while they are taken. */
@@ -20,6 +23,7 @@ export interface AskedIssues extends IssueQuery {
   readonly token: SecretReference | null;
 }
 
+/** Issues of a code host, or why there are none. */
 export type IssuesRead =
   | {
       readonly rows: readonly IssueRow[];
@@ -36,6 +40,7 @@ export interface FolderEntry {
   readonly isLink: boolean;
 }
 
+/** What lies in a folder, or why that is not known. */
 export type FolderRead =
   { readonly entries: readonly FolderEntry[] } | { readonly problem: 'missing' | 'unreadable' };
 
@@ -45,6 +50,7 @@ export interface GivenInputs {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** Everything that the compiler asks of the world. */
 export interface JobWorld extends Hasher {
   /** Reads a text file by its path relative to the job file. Must not throw. */
   readFile(relativePath: string): FileRead;

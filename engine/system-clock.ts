@@ -20,6 +20,7 @@ function steady(): number {
   return seconds * 1_000 + nanoseconds / 1_000_000;
 }
 
+/** The machine's own clock and timers. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   steady,

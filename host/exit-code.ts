@@ -6,6 +6,7 @@ import type { ErrorCode } from '../core/error-catalogue.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { unsuccessfulOf, type RunRow } from '../core/machine/projection.ts';
 
+/** What a command ends with; docs/cli.md lists them. */
 export const EXIT = {
   ok: 0,
   /** The run finished with more failures than are tolerated, or a check of a file has findings. */

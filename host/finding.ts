@@ -4,6 +4,7 @@
  */
 import { padded, printable } from './terminal-text.ts';
 
+/** What one look at a deployment found. */
 export interface Finding {
   readonly check: string;
   /** `warning` does not keep a run from working. */
@@ -13,6 +14,7 @@ export interface Finding {
   readonly remedy: string | null;
 }
 
+/** Something that is as it must be. */
 export const passed = (check: string, detail: string): Finding => ({
   check,
   status: 'ok',
@@ -20,6 +22,7 @@ export const passed = (check: string, detail: string): Finding => ({
   remedy: null,
 });
 
+/** Something that does not keep a run from working. */
 export const warned = (check: string, detail: string, remedy: string): Finding => ({
   check,
   status: 'warning',
@@ -27,6 +30,7 @@ export const warned = (check: string, detail: string, remedy: string): Finding =
   remedy,
 });
 
+/** Something that keeps a run from working. */
 export const failed = (check: string, detail: string, remedy: string): Finding => ({
   check,
   status: 'failed',
@@ -34,6 +38,7 @@ export const failed = (check: string, detail: string, remedy: string): Finding =
   remedy,
 });
 
+/** As one line, and another for the remedy. */
 export function printFinding({ status, check, detail, remedy }: Finding): string {
   const line = `${padded(status, 7, 'left')}  ${padded(check, 14, 'left')}  ${printable(detail)}\n`;
   return remedy === null ? line : `${line}         = ${printable(remedy)}\n`;

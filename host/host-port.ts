@@ -77,6 +77,7 @@ export interface WorkerFacts {
   readonly metricsUrl: string | null;
 }
 
+/** How a command comes to a host. */
 export interface HostPort {
   /**
    * Takes the data directory's lock, starts engine, proxy, webhook and Git relay, and goes on with every unfinished run.
@@ -125,6 +126,7 @@ export interface EventPage {
   readonly limit: number;
 }
 
+/** What can be read of runs without being the host. */
 export interface Reader {
   run(id: RunId): Promise<RunRow | null>;
   /** Newest first. */
@@ -157,6 +159,7 @@ export interface Reader {
 /** Who writes what needs neither an engine nor a sandbox. */
 export type RunDesk = Reader & Pick<Host, 'report' | 'collect'>;
 
+/** A process that serves runs: this one, or the one that owns the data directory. */
 export interface Host extends Reader {
   /** Null when no API is served. */
   readonly application: ApplicationFacts | null;

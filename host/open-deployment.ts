@@ -58,6 +58,7 @@ export async function openStored(shell: Shell, config: DeploymentConfig): Promis
   return await port.openReader(config);
 }
 
+/** The error of a command that was given an id of no run. */
 export function noSuchRun(id: string): CliError {
   return new CliError(`Cannot find the run "${id}": there is no run of this id`, {
     remedy: 'list the runs with "parley status"; another deployment is named with --config',

@@ -8,8 +8,10 @@ import type { TextStream } from './shell.ts';
 
 const SCHEMA_VERSION = '1.0';
 
+/** One line of `--json`. */
 export type JsonRecord = Readonly<Record<string, unknown>> & { readonly type: string };
 
+/** Where lines of `--json` go. */
 export interface RecordStream {
   write(record: JsonRecord): void;
 }
@@ -27,6 +29,7 @@ export function openRecords(stdout: TextStream): RecordStream {
   return { write };
 }
 
+/** A run as a line of `--json`. */
 export function runRecord(row: RunRow): JsonRecord {
   return {
     type: 'run',
@@ -79,6 +82,7 @@ function troubleFields(trouble: Trouble | null | undefined): Readonly<Record<str
   return { trouble: { what, cause, since, tries, next_at: nextAt } };
 }
 
+/** A reconciliation in a line of `--json`. */
 export function reconciliationFields(summary: ReconciliationSummary): Readonly<Record<string, unknown>> {
   return {
     rows: summary.rows,

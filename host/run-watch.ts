@@ -72,6 +72,7 @@ export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): 
   };
 }
 
+/** Whether a run does nothing more until somebody asks for it. */
 export function isAtRest(row: RunRow): boolean {
   if (row.phase === 'finished') return true;
   return isResting(row);

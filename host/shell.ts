@@ -14,12 +14,14 @@ export interface TextStream {
   readonly rows?: number;
 }
 
+/** A program of ours that a command starts. */
 export interface ChildProgram {
   /** File name below `programDir`. */
   readonly file: string;
   readonly args: readonly string[];
 }
 
+/** What surrounds a command: folder, environment, streams, signals. */
 export interface Shell {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -48,6 +50,7 @@ export interface Shell {
   startDetached(options: { readonly args: readonly string[]; readonly logFile: string }): Detached;
 }
 
+/** A program that outlives the command that started it. */
 export interface Detached {
   /** Resolves with its exit code, should it end while somebody still waits. */
   readonly ended: Promise<number>;

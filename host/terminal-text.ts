@@ -24,12 +24,14 @@ export function cut(text: string, width: number): string {
   return width < 1 ? '' : `${points.slice(0, width - 1).join('')}~`;
 }
 
+/** Cut or filled with spaces to exactly `width` characters. */
 export function padded(text: string, width: number, side: 'left' | 'right'): string {
   const line = cut(text, width);
   const gap = ' '.repeat(Math.max(0, width - [...line].length));
   return side === 'left' ? `${line}${gap}` : `${gap}${line}`;
 }
 
+/** One column of a table for a terminal. */
 export interface Column {
   readonly title: string;
   readonly side?: 'left' | 'right';

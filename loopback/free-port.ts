@@ -22,6 +22,7 @@ export async function freePort(): Promise<number> {
   return await release(held);
 }
 
+/** Whether a program could listen on it now. */
 export async function isPortFree(port: number): Promise<boolean> {
   const held = await hold(port);
   if (held !== null) await release(held);
@@ -45,6 +46,7 @@ export async function holdFreePort(preferred: number | null = null): Promise<Ser
   return any;
 }
 
+/** Of a server that listens. */
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }

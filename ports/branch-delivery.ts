@@ -3,6 +3,7 @@
  * Owns the interface; credentials and Git are the implementation's business (D19).
  */
 
+/** A branch that is to be pushed from what a conversation made. */
 export interface BranchRequest {
   /** `provider` null means the deployment's default. */
   readonly repository: { readonly provider: string | null; readonly name: string };

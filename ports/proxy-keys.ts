@@ -3,6 +3,7 @@
  * Owns the interface and the record; a key itself is never in it, only its SHA-256.
  */
 
+/** A key of the proxy, without its value. */
 export interface ProxyKeyRecord {
   /** SHA-256 of the key, in hex. */
   readonly hash: string;

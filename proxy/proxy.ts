@@ -73,6 +73,7 @@ export interface ProxyMetrics extends Readonly<CallCounters> {
   readonly isStoreReachable: boolean;
 }
 
+/** The proxy as whoever starts it holds it. */
 export interface Proxy {
   /** Opens one more address; the first call also brings in what earlier processes left in the spool. */
   listen(address: ProxyAddress): Promise<ProxyAddress>;

@@ -12,11 +12,13 @@ export interface Link {
 /** Plain text, or links side by side. */
 export type Cell = string | readonly Link[];
 
+/** One column of a table. */
 export interface Column {
   readonly title: string;
   readonly side: 'left' | 'right';
 }
 
+/** A piece of a section. */
 export type Block =
   | { readonly kind: 'text'; readonly text: string; readonly tone: Tone }
   | {
@@ -31,6 +33,7 @@ export type Block =
 /** How a line is meant, for outputs that have colours; the words say it as well. */
 export type Tone = 'plain' | 'good' | 'bad';
 
+/** A part of a report under its own title. */
 export interface Section {
   /** Null for what stands right under the title. */
   readonly title: string | null;
@@ -42,7 +45,10 @@ export interface ReportDocument {
   readonly sections: readonly Section[];
 }
 
+/** A column whose text begins at its left. */
 export const left = (title: string): Column => ({ title, side: 'left' });
+
+/** A column of numbers. */
 export const right = (title: string): Column => ({ title, side: 'right' });
 
 export function text(words: string, tone: Tone = 'plain'): Block {

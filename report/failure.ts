@@ -11,6 +11,7 @@ import { cut } from './report-words.ts';
 /** Whose last lines they are. */
 export type FailedPart = 'check' | 'agent' | 'sandbox';
 
+/** An item that did not end well, and what is known of why. */
 export interface Failure {
   readonly key: string;
   /** How it ended, as a person says it: `The agent made no more progress`. */

@@ -5,6 +5,7 @@
 import type { Block, Cell, Column, ReportDocument, Section } from './document.ts';
 import { oneLine, plainLine } from './plain-text.ts';
 
+/** For reading as it is, and for code hosts. */
 export function renderMarkdown({ title, sections }: ReportDocument): string {
   const parts = [`# ${escape(title)}`, ...sections.map(section)];
   return `${parts.join('\n\n')}\n`;

@@ -56,6 +56,7 @@ export interface LastRun {
 
 export type LastStepShown = Pick<LastStep, 'step' | 'state' | 'at' | 'problem'>;
 
+/** An item of the run, with what was kept of it. */
 export interface ReportItem {
   /** Null when the item was never projected: the run has just begun. */
   readonly row: RunItemRow | null;
@@ -89,6 +90,7 @@ export interface ReportItem {
   readonly delivery: DeliveredItem | null;
 }
 
+/** Everything that a report is drawn from. */
 export interface ReportData {
   readonly run: RunRow;
   /** The newest run of the job that was begun before and has ended; null for the first. */

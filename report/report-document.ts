@@ -18,6 +18,7 @@ import {
   summarySection,
 } from './work-sections.ts';
 
+/** What a report says, before it is drawn as Markdown or a page. */
 export function reportDocument(data: ReportData): ReportDocument {
   const sections: readonly (Section | null)[] = [
     summarySection(data),

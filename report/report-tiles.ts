@@ -7,6 +7,7 @@ import { OUTCOMES } from '../core/status.ts';
 import type { LastRun, ReportData } from './report-data.ts';
 import { duration, grouped, usdWords } from './report-words.ts';
 
+/** One large figure at the top of a page. */
 export interface Tile {
   readonly name: string;
   readonly value: string;
@@ -18,6 +19,7 @@ export interface Tile {
 
 const FIRST = 'first run of this job';
 
+/** What came of the run, in four figures. */
 export function reportTiles(data: ReportData): readonly Tile[] {
   return [succeededTile(data), costTile(data), timeTile(data), callsTile(data)];
 }

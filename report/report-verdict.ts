@@ -11,6 +11,7 @@ import type { Tone } from './document.ts';
 import type { ReportData } from './report-data.ts';
 import { nanoWords, usdWords } from './report-words.ts';
 
+/** What came of the run, in a few words. */
 export interface Verdict {
   readonly words: string;
   readonly tone: Tone;

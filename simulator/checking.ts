@@ -10,6 +10,7 @@ import type { PlayedSimulation } from './played-simulation.ts';
 import type { SimulationStep } from './simulation-options.ts';
 import type { WorldFacts } from './world-facts.ts';
 
+/** An invariant that did not hold. */
 export interface Violation {
   /** The invariant, as docs/simulation.md lists it. */
   readonly name: string;
@@ -23,6 +24,7 @@ export interface Violation {
 /** One broken rule breaks many steps: more than these say nothing new. */
 const VIOLATIONS_MAX = 100;
 
+/** Asks the checkers after each step, and when the world is at rest. */
 export class Checking {
   readonly violations: Violation[] = [];
   private readonly simulation: PlayedSimulation;

@@ -4,6 +4,7 @@
  * The keys lie beside the entries in arrays of numbers: a comparison reads no object, which is most of its time.
  */
 
+/** Something that happens at an instant. */
 export interface HeapEntry {
   /** Epoch milliseconds of the virtual clock. */
   readonly at: number;
@@ -19,6 +20,7 @@ const SEQUENCES = 2 ** 50;
 /** Entries there is room for at first; doubled whenever it is used up. */
 const ROOM = 64;
 
+/** A queue that gives the earliest entry first. */
 export class EventHeap<Entry extends HeapEntry> {
   private readonly entries: Entry[] = [];
   private ats = new Float64Array(ROOM);

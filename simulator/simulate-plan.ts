@@ -16,6 +16,7 @@ export interface PlanQuestion extends PlanPlayOptions {
   readonly untilMs: number;
 }
 
+/** How one conversation of a plan fared. */
 export interface SimulatedConversation {
   readonly key: string;
   readonly attempts: number;
@@ -27,6 +28,7 @@ export interface SimulatedConversation {
   readonly met: readonly LimitMet[];
 }
 
+/** What came of playing a plan. */
 export interface PlanAnswer {
   readonly conversations: readonly SimulatedConversation[];
   readonly phase: RunPhase;
@@ -61,6 +63,7 @@ export function simulatePlan(question: PlanQuestion): PlanAnswer {
 /** More steps than this between two questions are too many, and a tenth of them too few. */
 const SLICE_STEPS_MAX = 2_000;
 
+/** What came of a play that may have been cut short. */
 export interface BoundedAnswer {
   readonly answer: PlanAnswer;
   /**

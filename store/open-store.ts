@@ -76,6 +76,7 @@ import { troubleStore } from './records/trouble-store.ts';
 import { warmPoolStore } from './placement/warm-pool-store.ts';
 import { workspaceStore } from './records/workspace-store.ts';
 
+/** Which database, and how it is reached. */
 export type StoreOptions =
   | ({ readonly kind: 'sqlite'; readonly path: string } & SqliteStoreOptions)
   | ({ readonly kind: 'postgres'; readonly pool: StorePool } & PostgresStoreOptions);
@@ -102,6 +103,7 @@ interface PostgresStoreOptions {
   readonly channel?: NotificationChannel | undefined;
 }
 
+/** All parts of one open database. */
 export interface Store {
   readonly installation: Installation;
   readonly engine: EngineStore & Journal;

@@ -24,6 +24,7 @@ export interface Meters {
 
 export const TRY_SECONDS = 'parley_try_duration';
 
+/** Every metric of the engines, under its name and unit. */
 export function openMeters(meter: MetricMeter): Meters {
   const commands = meter.createCounter('parley_commands', undefined, 'Commands that are over');
   const tries = meter.createCounter('parley_tries', undefined, 'Tries of commands that do not watch');

@@ -7,11 +7,13 @@ import type { RuntimeOptions } from '@temporalio/worker';
 import { ParleyError } from '../core/parley-error.ts';
 import { TRY_SECONDS } from './meters.ts';
 
+/** Where metrics can be scraped. */
 export interface MetricsAddress {
   readonly host: string;
   readonly port: number;
 }
 
+/** How the Temporal SDK exports its own metrics. */
 export type Telemetry = Omit<NonNullable<RuntimeOptions['telemetryOptions']>, 'logging'>;
 
 /** Metrics name queues and counts; whoever wants them from elsewhere says so. */

@@ -25,6 +25,7 @@ export interface ObservedWorld {
   readonly watching?: () => Watching;
 }
 
+/** A watch that is under way. */
 export interface Watching {
   /** Epoch milliseconds at which it began. */
   readonly startMs: number;
@@ -32,6 +33,7 @@ export interface Watching {
   readonly polls: number;
 }
 
+/** The same activities, each seen by the observers. */
 export function observedActivities(world: ObservedWorld, observers: Observers): Activities {
   const entries = ACTIVITY_COMMAND_TYPES.map((type) => {
     const activity = world.activities[type] as unknown as Activity;

@@ -5,6 +5,7 @@
 import { otlpSettings, type OtlpSettings } from './otlp-settings.ts';
 import type { Span, SpanSink, AttributeValue } from './span.ts';
 
+/** Spans on their way to a collector. */
 export interface Spans extends SpanSink {
   /** Sends what is left, for a few seconds at most. */
   close(): Promise<void>;

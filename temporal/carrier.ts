@@ -41,6 +41,7 @@ const BRIEF_TRY_MS = 3_000;
 /** A server cuts a failure that is large down to nothing; one of these is read in the attempts of an activity. */
 const FAILURE_BYTES_MAX = 1_000;
 
+/** What the carrier reaches the world by. */
 export interface CarrierOptions {
   readonly store: Journal & Pick<EngineStore, 'load'>;
   readonly send: (envelope: AddressedEnvelope) => Promise<void>;
@@ -64,6 +65,7 @@ interface Progress {
   readonly memory: Json;
 }
 
+/** The activities that workflows call. */
 export function carrierActivities(options: CarrierOptions): CarrierActivities & CommandActivities {
   return {
     ...commandActivities(options),

@@ -71,6 +71,7 @@ interface StartOptions extends Partial<ShownAtStart> {
   readonly typedSearchAttributes?: SearchAttributePair[];
 }
 
+/** Sends events to workflows, and begins those that are not there. */
 export class EntityClient {
   private readonly options: EntityClientOptions;
 

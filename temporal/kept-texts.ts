@@ -24,6 +24,7 @@ export interface KeptTexts {
   short(envelope: AddressedEnvelope): Promise<AddressedEnvelope>;
 }
 
+/** Texts of users out of histories: a reference goes in, the text stays in the vault. */
 export function keptTexts(vault: Vault): KeptTexts {
   return {
     async short(envelope) {

@@ -45,6 +45,7 @@ export interface LostWorld {
   readonly send: (envelope: AddressedEnvelope) => Promise<void>;
 }
 
+/** Finds entities that the store has open and Temporal has not. */
 export class LostEntities {
   private readonly world: LostWorld;
 

@@ -26,6 +26,7 @@ function watchingHere(): Watching {
   return { startMs: info.scheduledTimestampMs, polls: info.attempt };
 }
 
+/** The same, counted. */
 export function observedTombstones(
   tombstones: Tombstones,
   { meters }: Pick<Observers, 'meters'>,

@@ -14,6 +14,7 @@ export interface Registration extends TemporalServer {
   readonly retentionDays: number;
 }
 
+/** What registering changed at a server. */
 export interface Registered {
   readonly namespaceCreated: boolean;
   /** Names that were registered now. */

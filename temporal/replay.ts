@@ -18,6 +18,7 @@ export interface RecordedHistory {
   readonly history: History;
 }
 
+/** What came of replaying one history. */
 export interface Replayed {
   readonly workflowId: string;
   readonly name: string;

@@ -4,6 +4,7 @@
  */
 import type { ConnectionOptions } from '@temporalio/client';
 
+/** Where a server is, and how one proves who asks. */
 export interface TemporalServer {
   /** `HOST:PORT` of the frontend. */
   readonly address: string;
@@ -30,6 +31,7 @@ export interface ConnectionSettings {
   readonly apiKey?: string;
 }
 
+/** For the SDK. */
 export function connectionOptions({ address, tls, apiKey }: TemporalServer): ConnectionSettings {
   return {
     address,

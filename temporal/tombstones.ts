@@ -18,6 +18,7 @@ export type TombstoneAnswer =
   /** It only rests, and the envelope is more than an answer: its workflow has to take it. */
   | { readonly kind: 'takeUp' };
 
+/** Answers for entities that have ended. */
 export interface Tombstones {
   /** Null when the store has no entity whose workflow has ended. */
   answer(envelope: AddressedEnvelope): Promise<TombstoneAnswer | null>;

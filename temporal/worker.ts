@@ -21,6 +21,7 @@ const SHUTDOWN_GRACE_MS = 10_000;
 /** A cancellation reaches an activity with its next heartbeat: this is how late that may be. */
 const HEARTBEAT_THROTTLE_MS = 2_000;
 
+/** What workers serve, and how much at once. */
 export interface WorkersOptions {
   readonly connection: NativeConnection;
   readonly namespace: string;
@@ -36,6 +37,7 @@ export interface WorkersOptions {
   readonly extra?: Partial<WorkerOptions>;
 }
 
+/** The workers of this process, one for each queue. */
 export interface Workers {
   /** Resolves when all have ended; rejects when one of them failed. */
   readonly ended: Promise<void>;

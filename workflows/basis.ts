@@ -18,6 +18,7 @@ export interface Share {
   readonly at: number;
 }
 
+/** Inputs as stretches of numbers, so that a long list stays short. */
 export function basisOf(inputs: readonly Input[]): readonly Share[] {
   const shares: Share[] = [];
   for (const { kind, at } of inputs) {

@@ -38,6 +38,7 @@ export interface Batch {
 
 export type BatchAnswer = AcceptedBatch | DifferentBatch | OvertakenBatch | ClockSetBatch;
 
+/** A batch that was written, and counts. */
 export interface AcceptedBatch {
   readonly kind: 'accepted';
   /** What the batch rests on. Absent in the histories of builds that did not say it. */
@@ -70,6 +71,7 @@ export interface OvertakenBatch {
   readonly kind: 'overtaken';
 }
 
+/** A command that takes an activity of its own queue. */
 export interface LongCommand {
   readonly command: ActivityCommand;
   /** Tries of it that failed already. */
@@ -83,6 +85,7 @@ export interface PutAway {
   readonly batch: number;
 }
 
+/** What workflows ask of the world. */
 export interface CarrierActivities {
   /** What the store has of an entity that was put away; null when it has nothing. */
   takeUp(entity: EntityAddress): Promise<PutAway | null>;
@@ -120,6 +123,7 @@ const local = proxyLocalActivities<CarrierActivities>({
 
 export const takeUp = (entity: EntityAddress): Promise<PutAway | null> => local.takeUp(entity);
 
+/** Writes a batch and carries out its brief commands. */
 export const announce = (batch: Batch): Promise<BatchAnswer> => local.announce(batch);
 
 /** Waits and tries are decided on the worker's side, which says when to come back (`nextRetryDelay`). */

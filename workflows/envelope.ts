@@ -47,6 +47,7 @@ export interface Carried {
   readonly clock?: ClockSight;
 }
 
+/** With what a workflow of an entity begins. */
 export interface DriveInput {
   /** Task queues of the deployment begin with it. */
   readonly queue: string;

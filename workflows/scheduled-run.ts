@@ -6,6 +6,7 @@ import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from
 import type { RunId } from '../core/ids.ts';
 import { queueOf } from './carrier.ts';
 
+/** With what the workflow of a schedule begins. */
 export interface ScheduledRunInput {
   /** Task queues of the deployment begin with it. */
   readonly queue: string;
@@ -24,6 +25,7 @@ export interface Firing extends Omit<ScheduledRunInput, 'queue'> {
   readonly at: number;
 }
 
+/** What the workflow of a schedule asks of the world. */
 export interface ScheduleActivities {
   /** Begins the run and returns its id. */
   beginScheduledRun(firing: Firing): Promise<RunId>;

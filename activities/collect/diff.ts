@@ -11,6 +11,7 @@ import type { World } from '../world.ts';
 import type { Collected, CollectedStep } from './collected.ts';
 import { leftOut } from './findings.ts';
 
+/** Name of the file that keeps an item's changes. */
 export const PATCH_FILE = 'changes.patch';
 
 export async function collectDiff(

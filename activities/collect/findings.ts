@@ -8,6 +8,7 @@ import type { Finding } from '../../core/run/items/item-evidence.ts';
 import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
 
+/** Name of the file that keeps an item's findings. */
 export const FINDINGS_FILE = 'findings.json';
 const FORMAT = 1;
 /** Of one item: more are counted. */

@@ -15,6 +15,7 @@ import { sumSection } from '../../report/sum-section.ts';
 import { gatherReport } from './gather-report.ts';
 import type { ReportWorld } from './report-world.ts';
 
+/** How a report is to be drawn, beside its data. */
 export interface ReportView {
   readonly description: string | null;
   /** Epoch milliseconds. */

@@ -44,6 +44,7 @@ export interface ApplicationStores {
   readonly accounts: Pick<SpendAccounts, 'spentBy'>;
 }
 
+/** Everything that the routes of the application API stand on. */
 export interface Application extends ApplicationStores {
   readonly world: World;
   /** For the wishes of users; accepted durably when it returns. */

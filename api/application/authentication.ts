@@ -26,6 +26,7 @@ const KEY_PARAMETERS = [
   'authorization',
 ];
 
+/** What the store has of a key. */
 export function hashOfKey(key: string): string {
   return hash('sha256', key);
 }

@@ -54,6 +54,7 @@ const OPENHANDS: Dialect = {
   },
 };
 
+/** The forms in which a server speaks. */
 export function dialectOf(name: DialectName): Dialect {
   switch (name) {
     case 'spec':

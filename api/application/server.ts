@@ -39,6 +39,7 @@ export interface ServerOptions {
   extend?(app: FastifyInstance, gate: Gate): void;
 }
 
+/** The API, listening. */
 export interface ApplicationServer {
   /** `http://host:port` with the port in use; the path of a unix socket. */
   readonly url: string;

@@ -13,6 +13,7 @@ export interface ConfigurationFields {
   readonly customHeaders: Readonly<Record<string, string>>;
 }
 
+/** The configuration as it is now. */
 export interface ConfigurationState {
   /** Absolute; the file need not exist yet. */
   readonly path: string;
@@ -35,10 +36,12 @@ export interface ConfigurationFinding {
   readonly type: string;
 }
 
+/** What somebody wants of the file: another text, or other values of some fields. */
 export type ConfigurationChange =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'fields'; readonly fields: Partial<ConfigurationFields> };
 
+/** What came of a change. */
 export type ConfigurationOutcome =
   | {
       readonly kind: 'deployed';
@@ -52,6 +55,7 @@ export type ConfigurationOutcome =
   /** Somebody else was faster. */
   | { readonly kind: 'outdated' };
 
+/** Reads and changes the configuration of the deployment that serves the API. */
 export interface ConfigurationDesk {
   /** @throws ParleyError store_unavailable when the file cannot be read */
   state(): Promise<ConfigurationState>;

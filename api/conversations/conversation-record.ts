@@ -42,6 +42,7 @@ const metricsSchema = z
   })
   .meta({ id: 'ConversationMetrics' });
 
+/** A conversation, as the API has it. */
 export const conversationSchema = z
   .object({
     id: hexId,

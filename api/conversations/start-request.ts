@@ -92,6 +92,7 @@ const initialMessage = z
   })
   .meta({ id: 'InitialMessage' });
 
+/** What a start may ask for. */
 export const startRequestSchema = z
   .object({
     initial_message: initialMessage.nullish(),

@@ -17,6 +17,7 @@ export interface JobFinding {
   readonly endColumn: number;
 }
 
+/** What came of compiling a text. */
 export interface CompiledJob {
   /** Null when there is an error, or an input without a value. */
   readonly plan: Plan | null;
@@ -38,6 +39,7 @@ export interface JobOutlook {
   readonly limits: readonly string[];
 }
 
+/** Compiles jobs that come over the API. */
 export interface JobCompiler {
   /** Reads nothing of this machine: a file that the job names is missing. Never throws for anything the text holds. */
   compile(text: string, inputs: Readonly<Record<string, string>>): CompiledJob;

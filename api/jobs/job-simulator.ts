@@ -75,6 +75,7 @@ export interface JobSimulation {
   readonly slots: readonly SimulatedPoint[];
 }
 
+/** Plays jobs that come over the API. */
 export interface JobSimulator {
   /**
    * Plays the job on a virtual clock, elsewhere than on this event loop, for a bounded time; nothing is run.

@@ -21,6 +21,7 @@ interface Port {
   prefix: string | null;
 }
 
+/** Ports of this service, each of which stands for one Agent Server. */
 export interface AgentPorts {
   /** Null while no port is left; the relay's path is there all the same. */
   urlOf(sandboxId: SandboxId, prefix: string): string | null;

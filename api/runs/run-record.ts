@@ -63,6 +63,7 @@ const budgetSchema = z
   })
   .meta({ id: 'RunBudget' });
 
+/** A run, as the API has it. */
 export const runSchema = z
   .object({
     id: z.string(),
@@ -103,6 +104,7 @@ const scoreSchema = z
   })
   .meta({ id: 'Score' });
 
+/** An item of a run, as the API has it. */
 export const runItemSchema = z
   .object({
     key: z.string(),

@@ -13,6 +13,7 @@ import { createSurfaceCalls } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';
 import { createWorkspaceCalls } from './workspace-calls.ts';
 
+/** Calls to Agent Servers, until it is closed. */
 export interface AgentClient extends AgentServer {
   /** Breaks running calls. */
   close(): Promise<void>;
@@ -25,6 +26,7 @@ export interface AgentClientOptions {
   readonly dialect?: AgentDialect;
 }
 
+/** Speaks the reference dialect unless another is named. */
 export function createAgentClient(options: AgentClientOptions = {}): AgentClient {
   const { timeoutMs = CALL_TIMEOUT_MS, dialect = 'reference' } = options;
   const connections = createConnections();

@@ -18,6 +18,7 @@ export interface BranchDeliveryOptions {
   readonly scratchDir: string;
 }
 
+/** Pushes what came out of a sandbox, from a folder of its own. */
 export function createBranchDelivery(options: BranchDeliveryOptions): BranchDelivery {
   return {
     async deliver(request) {

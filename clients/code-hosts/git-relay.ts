@@ -59,6 +59,7 @@ export interface GitRelayOptions {
   readonly warn: (text: string) => void;
 }
 
+/** Serves the repositories of code hosts to sandboxes, which get no token. */
 export interface GitRelay {
   /** @throws Error the socket cannot be made */
   listen(): Promise<void>;

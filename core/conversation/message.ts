@@ -29,6 +29,7 @@ export interface AgentReport {
   readonly detail: string | null;
 }
 
+/** Every fact that the machine of a conversation is given. */
 export type ConversationEvent =
   | { readonly type: 'started'; readonly spec: ConversationSpec; readonly watcher: EntityAddress | null }
   /**

@@ -84,6 +84,7 @@ export type QueuedItem =
   /** Goes on with the work that a session limit or a crash cut off (D15). */
   | { readonly kind: 'continue'; readonly itemId: string };
 
+/** All that the machine of a conversation knows; stored after each step, and read again by later builds. */
 export interface ConversationState {
   readonly version: 1;
   readonly commandCount: number;

@@ -10,8 +10,11 @@ import type { ShardEvent } from '../shard/message.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { SandboxCommand } from '../sandbox/machine.ts';
 
+/** Any command of any machine. */
 export type Command = SandboxCommand | ConversationCommand | RunCommand;
 export type CommandType = Command['type'];
+
+/** Any event of any machine. */
 export type MachineEvent = SandboxEvent | ConversationEvent | RunEvent | ShardEvent;
 
 /** Commands that a driver carries out itself, inside its own transaction. */
@@ -20,8 +23,11 @@ export type DriverCommandType = 'project' | 'send' | 'cancelCommand';
 /** Commands that an activity carries out. */
 export type ActivityCommand = Exclude<Command, { readonly type: DriverCommandType }>;
 export type ActivityCommandType = ActivityCommand['type'];
+
+/** The command of one type. */
 export type CommandOf<Type extends CommandType> = Extract<Command, { readonly type: Type }>;
 
+/** Whether an activity carries it out, not the driver itself. */
 export function isActivityCommand(command: Command): command is ActivityCommand {
   return command.type !== 'project' && command.type !== 'send' && command.type !== 'cancelCommand';
 }

@@ -20,6 +20,7 @@ const MACHINES = {
   shard: shardMachine,
 } as const;
 
+/** The machine that hosts entities of that name. */
 export function machineOf(name: MachineName): HostedMachine {
   // Events are paired with their machine at the Notifier's border, where the compiler checks it.
   return MACHINES[name] as unknown as HostedMachine;

@@ -18,6 +18,7 @@ import {
   type Transition,
 } from '../status.ts';
 
+/** What queries read of a sandbox. */
 export interface SandboxRow extends Stamp {
   readonly table: 'sandbox';
   readonly sandboxId: SandboxId;
@@ -50,6 +51,7 @@ export const RUNTIME_GONE = 'runtime_gone';
 /** `detail` of a sandbox that is `MISSING` because its host was given up (D33). */
 export const HOST_LOST = 'host_lost';
 
+/** What queries read of a conversation. */
 export interface ConversationRow extends Stamp {
   readonly table: 'conversation';
   readonly conversationId: ConversationId;
@@ -80,8 +82,11 @@ export interface ConversationRow extends Stamp {
 
 export type RunPhase =
   'running' | 'cleaning' | 'settling' | 'reconciling' | 'reporting' | 'closing' | 'finished';
+
+/** What was asked of a run: to go on, to begin nothing more, to stand still, or to end. */
 export type RunMode = 'normal' | 'draining' | 'paused' | 'cancelling';
 
+/** What queries read of a run. */
 export interface RunRow extends Stamp {
   readonly table: 'run';
   readonly runId: RunId;
@@ -138,6 +143,7 @@ export interface ReconciliationSummary {
 
 export type ItemPhase = 'waiting' | 'starting' | 'working' | 'verifying' | 'collecting' | 'ended';
 
+/** What queries read of one item of a run. */
 export interface RunItemRow extends Stamp {
   readonly table: 'run_item';
   readonly runId: RunId;
@@ -162,6 +168,7 @@ export interface RunItemRow extends Stamp {
   readonly trouble?: Trouble | null;
 }
 
+/** A row that a machine projects at a transition. */
 export type ProjectionRow = SandboxRow | ConversationRow | RunRow | RunItemRow;
 
 /** Code of the event of a start that failed. */

@@ -59,6 +59,7 @@ const BRIEF: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandType>([
   'setUpSkills',
 ]);
 
+/** The pool in which commands of a type wait for each other. */
 export function resourceOf(type: ActivityCommandType): ResourceClass {
   return RESOURCES[type];
 }
@@ -68,10 +69,12 @@ export function touchesSandbox(type: ActivityCommandType): boolean {
   return RESOURCES[type] !== 'bookkeeping';
 }
 
+/** Whether it asks again and again until the machine cancels it. */
 export function isWatch(type: ActivityCommandType): type is WatchCommandType {
   return RESOURCES[type] === 'watch';
 }
 
+/** Whether it is over in milliseconds as a rule, so that the driver carries it out where it stands. */
 export function isBrief(command: ActivityCommand): boolean {
   return BRIEF.has(command.type) || (command.type === 'runSetupScript' && command.isSetUp === true);
 }

@@ -10,6 +10,7 @@ export interface Stamp {
   readonly sequence: number;
 }
 
+/** By generation, then by sequence; anything is newer than null. */
 export function isNewer(candidate: Stamp, than: Stamp | null): boolean {
   if (than === null) return true;
   if (candidate.generation !== than.generation) return candidate.generation > than.generation;
@@ -55,4 +56,5 @@ export interface ConversationSnapshot extends Stamp {
   readonly deleted: boolean;
 }
 
+/** Which limit of its item ended a conversation. */
 export type LimitReached = 'usd' | 'no_progress' | 'turns';

@@ -10,6 +10,8 @@ export type NanoUsd = number & { readonly __nanoUsd: unique symbol };
 
 export const NANO_PER_USD = 1_000_000_000;
 export const NANO_PER_MICRO = 1_000;
+
+/** No money at all. */
 export const ZERO_USD = 0 as NanoUsd;
 
 /** @throws RangeError when the amount is not a safe integer. */
@@ -100,6 +102,7 @@ export interface MicroTotal {
   readonly remainderNanoUsd: number;
 }
 
+/** Rounded to whole micro-dollars, halves to the even one. */
 export function toMicro(total: UsdSum): MicroTotal {
   const exact = BigInt(total);
   const magnitude = exact < 0n ? -exact : exact;

@@ -13,6 +13,7 @@ export interface BudgetStanding {
   readonly isTaken: boolean;
 }
 
+/** A call that wants to begin under a budget. */
 export interface BudgetAsk {
   /** The most that the call can cost; null where nobody can say. */
   readonly atMostNanoUsd: number | null;
@@ -20,6 +21,7 @@ export interface BudgetAsk {
   readonly isOwnBound: boolean;
 }
 
+/** Whether a call may begin, waits for one in flight, or is refused. */
 export type BudgetDecision =
   | { readonly kind: 'go'; readonly heldNanoUsd: number; readonly isAlone: boolean }
   /** Until a call in flight ends; there is one. */
@@ -27,6 +29,7 @@ export type BudgetDecision =
   | { readonly kind: 'used_up' }
   | { readonly kind: 'too_large'; readonly leftNanoUsd: number };
 
+/** Holds the most that a call can cost before it begins; what it did cost is settled at its end. */
 export function decideReservation(standing: BudgetStanding, ask: BudgetAsk): BudgetDecision {
   const { limitNanoUsd, spentNanoUsd, heldNanoUsd, inFlight, isTaken } = standing;
   const leftNanoUsd = limitNanoUsd - spentNanoUsd;

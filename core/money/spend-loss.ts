@@ -5,6 +5,7 @@
 import { counted } from '../text/counted.ts';
 import { formatUsd, nanoUsd, type NanoUsd } from './money.ts';
 
+/** Calls whose spend rows were lost. */
 export interface SpendLoss {
   readonly calls: number;
   /** What those cost whose cost is known. */

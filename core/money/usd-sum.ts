@@ -6,11 +6,13 @@
 /** An integer of nano-USD: a number, or its digits as a text where no number holds it exactly. */
 export type UsdSum = number | string;
 
+/** A number while it is a safe integer, else its decimal digits. */
 export function writtenSum(sum: bigint): UsdSum {
   const small = Number(sum);
   return Number.isSafeInteger(small) ? small : sum.toString();
 }
 
+/** Exact, whatever the amounts are. */
 export function addSums(...sums: readonly UsdSum[]): UsdSum {
   return writtenSum(sums.reduce((total, sum) => total + BigInt(sum), 0n));
 }

@@ -9,13 +9,19 @@ export type HostStrategy = (typeof HOST_STRATEGIES)[number];
 
 /** A host's name is part of the names of task queues, behind an `@`. */
 export const HOST_NAME_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+/** Name of a label of a host. */
 export const HOST_LABEL_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
+
+/** Characters of a label's value. */
 export const HOST_LABEL_VALUE_MAX = 128;
 /** Labels that one placement may ask for. */
 export const HOST_LABELS_MAX = 32;
 
+/** Labels of a host, or labels that it must have. */
 export type HostLabels = Readonly<Record<string, string>>;
 
+/** A host as placement sees it. */
 export interface HostCandidate {
   readonly name: string;
   readonly runtime: string;
@@ -43,6 +49,7 @@ export interface HostPin {
   readonly labels?: HostLabels | undefined;
 }
 
+/** What a host must have to take a sandbox. */
 export interface HostRequirement extends HostPolicy, HostPin {
   /** For what lives there already. */
   readonly alsoDraining?: boolean;
@@ -56,6 +63,7 @@ export interface HostWait {
   readonly hosts: readonly string[];
 }
 
+/** The host, or why there is none. */
 export type HostChoice =
   | { readonly kind: 'chosen'; readonly name: string }
   /** Those that would do have no room, or are not there at the moment: it may be had later. */
@@ -66,6 +74,10 @@ export type HostChoice =
 /** Longer lists of names help nobody. */
 const NAMES_MAX = 10;
 
+/**
+ * The host for one sandbox: of those that fit and have room, the emptiest to spread, the fullest to pack; ties by
+ * name.
+ */
 export function chooseHost(required: HostRequirement, hosts: readonly HostCandidate[]): HostChoice {
   const fitting = hosts.filter((host) => fits(host, required)).sort(byName);
   if (fitting.length === 0) return { kind: 'none', reason: whyNone(required, hosts) };

@@ -15,12 +15,14 @@ export interface WaiterHost extends HostPin {
  */
 export type TakeSeat = (waiter: { readonly host?: WaiterHost | undefined }) => boolean;
 
+/** Room on hosts while several sandboxes are placed in one transaction. */
 export interface HostSeats {
   readonly take: TakeSeat;
   /** As they are when everybody who took a seat has it. */
   left(): readonly HostCandidate[];
 }
 
+/** Begins with the room there is. */
 export function hostSeats(hosts: readonly HostCandidate[], policy: HostPolicy | undefined): HostSeats {
   const left = new Map(hosts.map((host) => [host.name, host]));
   return {

@@ -35,6 +35,7 @@ export interface PlanPool extends PoolRules {
   readonly warm: boolean;
 }
 
+/** A conversation that is placed in the pool of its run. */
 export interface PoolPlacement extends PoolRules {
   /** The run whose pool it is. */
   readonly poolId: RunId;

@@ -9,6 +9,7 @@ import { SESSION_LEFT_FOR_PLACEMENT_MS } from '../limits.ts';
 import { sessionEndOf } from '../sandbox/session.ts';
 import type { GroupingStrategy, SandboxStatus } from '../status.ts';
 
+/** A sandbox as placement sees it. */
 export interface PlacementCandidate {
   readonly sandboxId: SandboxId;
   readonly userId: UserId;
@@ -88,6 +89,7 @@ export interface PlacementDecision {
   };
 }
 
+/** Why a conversation can be placed nowhere, also later. */
 export interface PlacementRefusal {
   readonly code:
     | 'sandbox_error'
@@ -102,6 +104,7 @@ export interface PlacementRefusal {
   readonly slots?: { readonly limit: number; readonly current: number };
 }
 
+/** Where a conversation goes: into a sandbox there is, into a new one, or nowhere for now. */
 export type Placement =
   | { readonly kind: 'existing'; readonly sandboxId: SandboxId; readonly decision: PlacementDecision }
   /** `otherwise`: has room as well, and is taken when no slot is free for a new one. */

@@ -46,6 +46,7 @@ export interface WarmQuestion {
   readonly now: number;
 }
 
+/** Why a sandbox of the warm pool is let go. */
 export type WarmReason = 'other_spec' | 'too_old' | 'not_up' | 'start_timeout' | 'surplus';
 
 export interface WarmSteps {
@@ -59,6 +60,7 @@ export interface WarmSteps {
   readonly boot: number;
 }
 
+/** What is to be done so that the warm pool is as it was asked for. */
 export function warmSteps(question: WarmQuestion): WarmSteps {
   const { held, directive: wish, booting, isBackingOff } = question;
   const present = held.filter(({ state }) => state !== 'leaving');

@@ -10,6 +10,7 @@ export interface ItemRules {
   readonly wait?: PlanWait;
 }
 
+/** The item's own wait where it says one, else that of the run. */
 export function waitOf(
   own: Pick<ItemRules, 'wait'> | null | undefined,
   run: Required<Pick<ItemRules, 'wait'>>,
@@ -17,6 +18,7 @@ export function waitOf(
   return own?.wait ?? run.wait;
 }
 
+/** The item's own rules, or those of the run. */
 export function retryOf(
   own: Pick<ItemRules, 'retry'> | null | undefined,
   run: Required<Pick<ItemRules, 'retry'>>,
@@ -24,6 +26,7 @@ export function retryOf(
   return own?.retry ?? run.retry;
 }
 
+/** The item's own steps, or those of the plan. */
 export function collectOf(
   item: { readonly collect?: readonly CollectStep[] },
   plan: { readonly collect: readonly CollectStep[] },

@@ -4,10 +4,12 @@
  */
 import type { Plan, PlanItem } from './plan.ts';
 
+/** Without those that stand for rows to come. */
 export function knownItems({ items }: Pick<Plan, 'items'>): readonly PlanItem[] {
   return items.some(isAwaiting) ? items.filter((item) => !isAwaiting(item)) : items;
 }
 
+/** Whether the item stands for rows that a stage before it is yet to write. */
 export function isAwaiting({ awaits }: Pick<PlanItem, 'awaits'>): boolean {
   return awaits !== undefined;
 }

@@ -3,6 +3,7 @@
  * Protocol. Owns the shape of that choice, and the presets, which only set a command and variables.
  */
 
+/** A program that speaks the Agent Client Protocol and works on an item. */
 export interface PlanAgent {
   /** As the job names it; reports tell agents apart by it. */
   readonly name: string;
@@ -119,6 +120,7 @@ export const AGENT_PACKAGES: Readonly<Record<string, string>> = {
   gemini: '@google/gemini-cli',
 };
 
+/** Names under which a job may ask for an agent without saying its command. */
 export const AGENT_PRESETS: readonly string[] = Object.keys(PRESETS);
 
 /** Null: the name is no preset, and there is no command. What is written wins over the preset. */

@@ -7,6 +7,7 @@
 export const CODE_HOST_KINDS = ['github', 'gitlab', 'gitea'] as const;
 export type CodeHostKind = (typeof CODE_HOST_KINDS)[number];
 
+/** Which issues of a code host a job may take. */
 export const ISSUE_STATES = ['open', 'closed', 'all'] as const;
 export type IssueState = (typeof ISSUE_STATES)[number];
 

@@ -3,6 +3,7 @@
  * Owns their shape; what a clone makes of them is the activity's.
  */
 
+/** What an item's sandbox has cloned before its agent begins. */
 export interface PlanRepository {
   /** `owner/name`, resolved through `code_hosts` of the deployment (D19). */
   readonly name: string;

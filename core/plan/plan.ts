@@ -86,6 +86,7 @@ export interface PlanItemLimits {
   readonly nanoUsd: number | null;
 }
 
+/** How a conversation finds its sandbox. */
 export interface PlanPlacement {
   /** Null: the user's own setting decides (D16). */
   readonly strategy: GroupingStrategy | null;
@@ -99,10 +100,7 @@ export interface PlanPlacement {
   readonly labels?: HostLabels;
 }
 
-/**
- * What limits how items begin. A rule that the job does not write is absent, so that its plan, and the hash of it, stay
- * what they were.
- */
+/** What limits how items begin. A rule that the job does not write is absent, so that the plan's hash stays. */
 export interface PlanAdmission {
   /** Conversations in flight at once, at least 1. */
   readonly concurrency: number;
@@ -148,6 +146,7 @@ export interface PlanNeed {
   readonly each: boolean;
 }
 
+/** How often an attempt that failed in one of some ways is made again. */
 export interface PlanRetryRule {
   readonly on: readonly FailureClass[];
   /** Extra attempts, at least 0. */
@@ -173,6 +172,7 @@ export interface PlanRecovery {
   readonly probes: number;
 }
 
+/** What a run may spend. */
 export interface PlanBudget {
   readonly nanoUsd: number;
   /** Held per item before admission, settled on its end. */
@@ -184,6 +184,7 @@ export interface PlanBudget {
   readonly softNanoUsd?: number;
 }
 
+/** When an item's work is over. */
 export interface PlanWait {
   readonly until: readonly ExecutionStatus[];
   /** Wall time from an item's admission; null for none. */
@@ -194,6 +195,7 @@ export interface PlanWait {
   readonly onSessionLimit: 'resume' | 'stop';
 }
 
+/** One thing that is kept of a conversation's work. */
 export type CollectStep =
   | { readonly kind: 'trajectory' }
   | { readonly kind: 'diff' }
@@ -207,6 +209,7 @@ export interface PlanCleanup {
   readonly onCollectFailure: 'keep' | 'delete';
 }
 
+/** Against which bill a run is held, and what must come of it. */
 export interface PlanReconcile {
   readonly rows:
     | { readonly from: 'gateway' }
@@ -224,6 +227,7 @@ export interface PlanReconcile {
   readonly unbilledMax?: number;
 }
 
+/** One report that is written when a run ends. */
 export interface PlanReport {
   readonly format: 'markdown' | 'html' | 'jsonl' | 'junit';
   /** File name below the run's folder. */
@@ -245,12 +249,6 @@ export interface PlanNotify {
   readonly timeoutMs: number;
 }
 
-export interface PlanTolerance {
-  /** Failed items that still count as success, absolute. */
-  readonly failed: number;
-}
-
-/** The compiled job. `hash` covers every other field, and is independent of map order and of file paths. */
 /** When a job runs by itself; no part of what a run does. */
 export interface PlanSchedule {
   /** Expressions of five fields; it fires when one of them says so. */
@@ -266,6 +264,7 @@ export interface PlanSchedule {
   readonly paused: boolean;
 }
 
+/** A compiled job. `hash` covers every other field, and is independent of map order and of file paths. */
 export interface Plan {
   readonly format: 1;
   readonly name: string;
@@ -287,7 +286,8 @@ export interface Plan {
   /** Absent: nothing is pushed. */
   readonly deliver?: PlanDeliver;
   readonly cleanup: PlanCleanup;
-  readonly tolerate: PlanTolerance;
+  /** Failed items that still count as success, absolute. */
+  readonly tolerate: { readonly failed: number };
   readonly reconcile: PlanReconcile | null;
   /** Absent when the job has none. */
   readonly schedule?: PlanSchedule;

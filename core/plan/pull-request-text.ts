@@ -16,6 +16,7 @@ const SUMMARY_CHARS_MAX = 6_000;
 /** Hosts take 65,536 characters. */
 const BODY_CHARS_MAX = 60_000;
 
+/** What the text of a pull request may speak of. */
 export interface PullRequestFacts {
   readonly job: string;
   readonly run: string;

@@ -12,6 +12,7 @@ export const COUNT_MEASURES = ['unbilled', 'unpriced', 'duplicates', 'late'] as 
 type AmountMeasure = (typeof AMOUNT_MEASURES)[number];
 type CountMeasure = (typeof COUNT_MEASURES)[number];
 
+/** What a job says must come of its reconciliation. */
 export type Expectation =
   /** At most `digits` / 10^`scale` percent. */
   | {
@@ -47,6 +48,7 @@ export function parseExpectation(text: string): Expectation | null {
   return { kind: 'count', measure: count, max: Number(bound) };
 }
 
+/** Whether what was measured is within it. */
 export function isKept(expectation: Expectation, measured: Measured): boolean {
   switch (expectation.kind) {
     case 'amount':

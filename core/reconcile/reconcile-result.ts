@@ -56,6 +56,7 @@ interface VerdictBase {
 /** What of a row is asked for once it is known what it names. */
 export type JudgedRow = Omit<GatewayRow, 'sessionId' | 'metadataSessionId' | 'tags' | 'keyName'>;
 
+/** To whom one row of a bill belongs, and how that was found. */
 export type RowVerdict =
   | (VerdictBase & {
       readonly kind: 'assigned';
@@ -93,6 +94,7 @@ export type AmbiguousWhy = 'several' | 'crowded' | 'clock_unknown' | 'other_call
  */
 export type UnassignedWhy = 'other_caller' | 'foreign' | 'no_candidate';
 
+/** What the bill has for one conversation, beside what was recorded. */
 export interface ConversationTotal {
   readonly conversationId: ConversationId;
   readonly key: string | null;

@@ -23,6 +23,7 @@ export interface Interval {
 /** A verdict with what it takes to find the row again. Never the name of a key. */
 export type RecordedRow = RowVerdict & Pick<GatewayRow, 'responseId' | 'startedAt' | 'model'>;
 
+/** What a reconciliation found, as it is kept. */
 export interface ReconciliationDone {
   readonly format: 1;
   readonly kind: 'done';
@@ -46,6 +47,7 @@ export interface ReconciliationDone {
   readonly rows: readonly RecordedRow[];
 }
 
+/** Why there is no reconciliation, as it is kept. */
 export interface ReconciliationFailed {
   readonly format: 1;
   readonly kind: 'failed';

@@ -10,6 +10,8 @@ type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type:
 
 /** Codes of the lifecycle events by which readers learn how a step went. */
 export const LAST_STEP_DONE = 'finally_done';
+
+/** Code of a run whose `finally` failed. */
 export const LAST_STEP_FAILED = 'finally_failed';
 
 /** One step after the other, each with a command of its own: its id is what tells a repeat from another message. */

@@ -27,6 +27,7 @@ export interface RunSettings {
   readonly budgetNanoUsd?: number | undefined;
 }
 
+/** Every fact that the machine of a run is given. */
 export type RunEvent =
   | { readonly type: 'runStarted'; readonly spec: RunSpec }
   | ItemAnswer

@@ -54,6 +54,7 @@ export function cleaningUp(row: RunRow, items: readonly RunItemRow[]): string | 
   return `${left.length} ${noun} to archive and remove (${first.key}${others})`;
 }
 
+/** Items that have ended, however they did. */
 export function countEnded(row: RunRow): number {
   return OUTCOMES.reduce((sum, outcome) => sum + (row.ended[outcome] ?? 0), 0);
 }

@@ -9,10 +9,12 @@ import type { RunSpec, RunState } from './state.ts';
 /** Bounds what one durable workflow hears, keeps and replays. */
 export const SHARD_ITEMS_MAX = 500;
 
+/** Where a run's shard of that number is reached; the first is 0. */
 export function shardAddress(runId: RunId, number: number): EntityAddress {
   return { machine: 'shard', id: `${runId}.${number}` };
 }
 
+/** Whether its items are led by shards. */
 export function isSharded({ shards }: Pick<RunState, 'shards'>): boolean {
   return shards !== undefined;
 }
@@ -42,6 +44,7 @@ export function boundsOf({ rules, items }: Pick<RunState, 'rules' | 'items'>, nu
   return { from: number * size, to: Math.min(items.length, (number + 1) * size) };
 }
 
+/** Number of the shard that leads the item at `index`. */
 export function shardOf({ rules, items }: Pick<RunState, 'rules' | 'items'>, index: number): number {
   return Math.floor(index / (rules.shardItems ?? items.length));
 }

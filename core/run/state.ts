@@ -14,6 +14,7 @@ import type { RunRules } from './rules.ts';
 import type { Trip } from './admission/trip.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
 
+/** In the order in which a run goes through them. */
 export const RUN_PHASES = [
   'running',
   'cleaning',
@@ -57,6 +58,7 @@ export interface ItemNeed {
   readonly entry: string;
 }
 
+/** The machine's share of a plan, as it is when the run begins. */
 export interface RunSpec {
   readonly runId: RunId;
   readonly userId: UserId;
@@ -75,6 +77,7 @@ export interface Ending {
   readonly isHostLost?: true;
 }
 
+/** An item of the plan, and how far it is. */
 export interface RunItem extends RunItemSpec {
   readonly phase: ItemPhase;
   /** Attempts begun, from 1 with the first admission. */
@@ -166,6 +169,7 @@ export interface Pace {
   readonly heldUntil: number | null;
 }
 
+/** All that the machine of a run knows; stored after each step, and read again by later builds. */
 export interface RunState {
   readonly version: 1;
   readonly commandCount: number;
@@ -262,10 +266,12 @@ export function indexAt({ slice }: Pick<RunState, 'slice'>, position: number): n
   return position + (slice?.from ?? 0);
 }
 
+/** Whether it has begun and not ended. */
 export function isInFlight(item: RunItem): boolean {
   return item.phase !== 'waiting' && item.phase !== 'ended';
 }
 
+/** Items that pass a test. */
 export function countBy(items: readonly RunItem[], test: (item: RunItem) => boolean): number {
   let count = 0;
   for (const item of items) if (test(item)) count += 1;

@@ -8,6 +8,7 @@ import type { LifecycleEvent, SandboxRow } from '../machine/projection.ts';
 import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { SandboxSpec } from './state.ts';
 
+/** Every fact that the machine of a sandbox is given. */
 export type SandboxEvent =
   /** First contact: placement or the API recorded it and took its slot. */
   | { readonly type: 'created'; readonly spec: SandboxSpec }

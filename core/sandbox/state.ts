@@ -49,6 +49,7 @@ export interface Waiter {
   readonly conversationId: ConversationId;
 }
 
+/** All that the machine of a sandbox knows; stored after each step, and read again by later builds. */
 export interface SandboxState {
   readonly version: 1;
   readonly commandCount: number;
@@ -231,6 +232,7 @@ export function withAttached(
   return record;
 }
 
+/** Conversations in it. */
 export function attachedIds(state: SandboxState): readonly ConversationId[] {
   return Object.keys(state.attached) as ConversationId[];
 }

@@ -28,6 +28,7 @@ export interface ShardDirective {
   readonly spec?: RunItem['next'];
 }
 
+/** Every fact that the machine of a shard is given. */
 export type ShardEvent =
   /** Again, with more items, when the run has taken up new ones. */
   | { readonly type: 'shardStarted'; readonly spec: ShardSpec }

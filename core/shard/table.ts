@@ -40,6 +40,7 @@ function cellUnlessForGood<Type extends ShardEvent['type']>(
   };
 }
 
+/** Which event a shard takes in which phase, and what follows. */
 export const SHARD_TABLE: TransitionTable<ShardPhase, RunContext, ShardEvent> = {
   running: {
     shardStarted: {

@@ -21,6 +21,7 @@ export interface SharedConnection {
   once(event: 'close', listener: () => void): unknown;
 }
 
+/** Connections of a server, shared among those who open them; where there are too many, one gives way. */
 export class ConnectionShares<C extends SharedConnection> {
   readonly #bounds: ConnectionBounds;
   readonly #onStrike: (strike: ConnectionStrike) => void;

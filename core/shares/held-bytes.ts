@@ -17,6 +17,7 @@ export interface ByteHold {
   release(): void;
 }
 
+/** Bytes that a process holds for its callers, bounded in all and for each. */
 export class HeldBytes {
   readonly #bounds: ByteBounds;
   readonly #held = new OwnerCounts();

@@ -7,6 +7,7 @@ import type { Diagnostic } from './diagnostic.ts';
 import { createExcerpts, type Excerpts } from '../read/excerpt.ts';
 import { RULE_CATALOGUE, type RuleCode } from './rule-catalogue.ts';
 
+/** Forms in which findings are printed. */
 export const DIAGNOSTIC_FORMATS = ['pretty', 'json', 'jsonl', 'sarif', 'github'] as const;
 export type DiagnosticFormat = (typeof DIAGNOSTIC_FORMATS)[number];
 

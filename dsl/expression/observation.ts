@@ -33,6 +33,7 @@ export interface ConversationSeen {
   readonly sandbox: string;
 }
 
+/** A sandbox as expressions see it. */
 export interface SandboxSeen {
   readonly id: string;
   readonly status: string;
@@ -47,6 +48,7 @@ export interface SandboxSeen {
   readonly released_ms: number;
 }
 
+/** What expressions can ask about at one instant. */
 export interface Observation {
   /** Time since the beginning, milliseconds; shown to expressions as the duration `elapsed`. */
   readonly elapsed_ms: number;

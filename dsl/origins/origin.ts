@@ -17,6 +17,7 @@ export type Source =
  */
 export type OriginKind = 'job' | 'extends' | 'default' | 'deployment' | 'plan';
 
+/** Where a value was decided. */
 export interface Origin {
   readonly kind: OriginKind;
   /** Null for what is written nowhere. */
@@ -26,6 +27,7 @@ export interface Origin {
   readonly from: readonly Source[];
 }
 
+/** A value of a plan, and where it comes from. */
 export interface EffectiveValue {
   /** As the job names it: `wait.deadline`, `tags.owner`. */
   readonly key: string;

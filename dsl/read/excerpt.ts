@@ -24,6 +24,7 @@ export interface Excerpts {
   draw(place: ExcerptPlace): string[];
 }
 
+/** The lines around findings, without what looks like a secret. */
 export function createExcerpts(text: string, all: readonly Diagnostic[]): Excerpts {
   const lines = indexLines(text);
   const masks = all.filter((diagnostic) => diagnostic.code === MASKED_CODE);

@@ -26,6 +26,7 @@ export interface LineIndex {
   readonly lineCount: number;
 }
 
+/** For questions about positions in a text. */
 export function indexLines(text: string): LineIndex {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

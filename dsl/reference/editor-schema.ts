@@ -10,10 +10,12 @@ import { exampleOfKey } from './key-examples.ts';
 /** Numbers of rules are for who changes the code. */
 const RULE_NUMBER = / \([DR]\d+\)/g;
 
+/** For readers outside this repository. */
 export function withoutRuleNumbers(description: string): string {
   return description.replaceAll(RULE_NUMBER, '');
 }
 
+/** The schema of a job for editors, with the defaults that hold. */
 export function editorSchema(): JsonSchema {
   return completed(jobSchema(), '', writtenDefaults());
 }

@@ -27,6 +27,7 @@ import { SCENARIO_LANGUAGE } from './scenario-language.ts';
 import { scenarioSchema } from './scenario-schema.ts';
 import type { ScenarioJob, ScenarioWorld } from './scenario-world.ts';
 
+/** What came of compiling a scenario. */
 export interface ScenarioCompilation {
   /** Null when there is an error, in the scenario or in its job; warnings leave it. */
   readonly scenario: Scenario | null;

@@ -11,6 +11,7 @@ export interface ScenarioJob {
   readonly world: JobWorld;
 }
 
+/** Everything that the compiler of scenarios asks of the world. */
 export interface ScenarioWorld {
   /** Reads the job file by its path relative to the scenario file. Must not throw. */
   readJob(relativePath: string): ScenarioJob | { readonly problem: FileProblem };

@@ -65,6 +65,7 @@ export interface ScenarioRule {
 export type ScenarioTarget =
   { readonly key: string } | { readonly pick: 'oldest' | 'newest' | 'longest_idle' | 'all' };
 
+/** Something that is done to the world of a scenario. */
 export type ScenarioAction =
   | { readonly do: 'crash' | 'lose' | 'disconnect' | 'reconnect'; readonly sandbox: ScenarioTarget }
   | { readonly do: 'pause' | 'resume' | 'delete'; readonly sandbox: ScenarioTarget }
@@ -74,6 +75,7 @@ export type ScenarioAction =
   | { readonly do: 'cancel_run' | 'drain_run' }
   | { readonly do: 'concurrency'; readonly value: number };
 
+/** An action at its instant. */
 export interface ScenarioEvent {
   /** Milliseconds from the beginning. */
   readonly atMs: number;
@@ -89,6 +91,7 @@ export interface ScenarioSpan {
   readonly endColumn: number;
 }
 
+/** What must hold, and when it is asked. */
 export type Expectation = {
   readonly that: Expression;
   /** `warning`: it is printed and does not fail the scenario. */
@@ -116,6 +119,7 @@ export type ScenarioArrivals =
   | { readonly kind: 'at'; readonly atMs: readonly number[] }
   | { readonly kind: 'gaps'; readonly gap: ScenarioDistribution; readonly count: number };
 
+/** A compiled scenario. */
 export interface Scenario {
   readonly name: string;
   readonly description: string | null;

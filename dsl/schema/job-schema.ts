@@ -127,6 +127,7 @@ const reconcile = z
   })
   .meta({ description: 'Joins spend rows with conversations (D27).' });
 
+/** What a job file may hold. */
 export const jobSchema = z
   .strictObject({
     kind: z.literal('job').meta({ description: 'What the file is.' }),

@@ -135,6 +135,7 @@ export interface AgentConfig {
   readonly python: string;
 }
 
+/** A deployment as the programs take it: file, environment and defaults together, checked. */
 export interface DeploymentConfig {
   /** What the activities need. */
   readonly deployment: Deployment;

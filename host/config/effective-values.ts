@@ -14,6 +14,7 @@ import { SETTINGS, type Setting, type SettingPath, type SettingValue } from './s
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A setting that holds, and where it comes from. */
 export interface EffectiveValue {
   readonly path: string;
   readonly value: SettingValue;

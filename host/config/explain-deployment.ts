@@ -34,6 +34,7 @@ const KEY_FILES = ['engine.tls.key', 'store.tls.key'];
 /** Holds a password where it does not stand as a reference. */
 const DATABASE_URL = 'store.url';
 
+/** Every setting in the order of the schema, with its value and origin; secrets are masked. */
 export function explainDeployment(loaded: LoadedDeployment, env: Environment): readonly ExplainedValue[] {
   const { values, file, config } = loaded;
   const settings = values.map((value) => explainSetting(value, config?.baseDir ?? null));

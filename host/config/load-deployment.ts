@@ -44,6 +44,7 @@ import { warmPoolOf, warmPoolProblems } from './blocks/warm-pool-block.ts';
 import { withSeconds } from './schema/seconds.ts';
 import type { SettingPath } from './settings.ts';
 
+/** A deployment that was read, with everything that is wrong in it. */
 export interface LoadedDeployment {
   /** Null when a key of the deployment itself is wrong; problems of the area `proxy` leave it. */
   readonly config: DeploymentConfig | null;

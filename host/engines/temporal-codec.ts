@@ -19,6 +19,7 @@ import { dataConverterOf } from '../../temporal/codec/data-converter.ts';
 import type { Environment } from '../config/effective-values.ts';
 import { builtProgram, placesOf } from '../sandboxes/places.ts';
 
+/** Where the keys for payloads come from. */
 export interface KeySource {
   readonly env: Environment;
   /** Null where there is none yet: a command that only reads makes none. */

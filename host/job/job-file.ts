@@ -59,6 +59,7 @@ export function shownText(bytes: Uint8Array | string): string {
 
 const NAME_A_FILE = { remedy: 'name a job file; "parley init" writes a first one' };
 
+/** Why a file could not be read, in words. */
 export function reasonOf(error: unknown): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'ENOENT':
@@ -89,6 +90,7 @@ export interface JobWorldOptions {
   readonly inputs?: GivenInputs;
 }
 
+/** The files around a job, as the compiler asks for them. */
 export function jobWorld({
   shell,
   file,
@@ -131,6 +133,7 @@ export function sha256(text: string): string {
   return hash('sha256', text);
 }
 
+/** Of Node. */
 export const SHA256: Required<Hasher> = {
   sha256,
   sha256Of(pieces) {

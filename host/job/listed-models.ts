@@ -7,6 +7,7 @@ import { textOf, itemsOf, treeAt, type Tree } from '../../dsl/read/tree.ts';
 import { findDeploymentFile, readDeploymentFile } from '../config/deployment-file.ts';
 import type { Shell } from '../shell.ts';
 
+/** Which models the proxy of a deployment serves. */
 export interface ListedModels {
   /** Null when it cannot be said: no file, no list, a reference, or the wildcard. */
   readonly models: readonly string[] | null;
@@ -20,6 +21,7 @@ const UNKNOWN: ListedModels = { models: null, hasPrice: () => null };
 const WILDCARD = '*';
 const VARIABLE = 'os.environ/';
 
+/** Reads the file of the proxy, without opening the deployment. */
 export function listedModels(shell: Surroundings, named: string | undefined): ListedModels {
   const found = findDeploymentFile(named ?? (shell.env['PARLEY_CONFIG'] || null), shell.cwd);
   if (found === null) return UNKNOWN;

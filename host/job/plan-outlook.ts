@@ -40,6 +40,7 @@ export interface OutlookContext {
   readonly history: readonly RunItemRow[];
 }
 
+/** What a run of the plan is likely to cost and to take, from earlier runs. */
 export function planOutlook(plan: Plan, { deployment, history }: OutlookContext): Outlook {
   const items = knownItems(plan);
   const costs = history.flatMap(({ costNanoUsd }) => (costNanoUsd === null ? [] : [costNanoUsd]));
@@ -197,6 +198,7 @@ function quantile(values: readonly number[], share: number): number | null {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
 }
 
+/** An outlook as people read it. */
 export function outlookLines({
   costMaxNanoUsd,
   costP50NanoUsd,

@@ -20,6 +20,7 @@ import { openDeployment } from '../open-deployment.ts';
 import type { Shell } from '../shell.ts';
 import { orphanFolders, spoolOf, takeProxyFolder } from './proxy-folders.ts';
 
+/** The built-in proxy of this process. */
 export interface ProxyHost {
   readonly url: string;
   /** Reads the file again; a faulty one is named in the log, and the old configuration stays. */

@@ -14,11 +14,13 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { deployedFiles } from '../deployed-files.ts';
 import { readDeployedStore } from '../follow/config-store.ts';
 
+/** What came of looking through one archive. */
 export type ArchiveCheck =
   | { readonly kind: 'whole'; readonly members: number }
   | { readonly kind: 'missing' | 'changed' }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
+/** The internal archives of workspaces (D12). */
 export interface Archives {
   /** By sandbox, oldest generation first; `only` null means all. */
   entries(only: SandboxId | null): Promise<readonly ArchiveRecord[]>;

@@ -23,19 +23,23 @@ const noteSchema = z.object({
   directory: z.string().regex(/^[A-Za-z0-9._+-]{1,200}$/),
 });
 
+/** A coding agent that was added to this deployment. */
 export interface InstalledAgent extends z.output<typeof noteSchema> {
   /** Absolute; its programs are in `bin/`. */
   readonly folder: string;
 }
 
+/** Where all agents lie. */
 export function agentsFolder(dataDir: string): string {
   return path.join(dataDir, 'agents');
 }
 
+/** Where one agent lies. */
 export function agentFolder(dataDir: string, name: string): string {
   return path.join(agentsFolder(dataDir), name);
 }
 
+/** What is known of an installed agent. */
 export function noteFile(dataDir: string, name: string): string {
   return path.join(agentFolder(dataDir, name), NOTE);
 }

@@ -20,6 +20,7 @@ export interface CompilerParts {
   readonly deployment: Pick<Deployment, 'capacity' | 'limits'>;
 }
 
+/** Compiles text that came over the API, without a file of this machine. */
 export function createJobCompiler({ models, hasPrice, deployment }: CompilerParts): JobCompiler {
   const world: JobWorld = {
     readFile: () => ({ problem: 'missing' }),

@@ -15,6 +15,7 @@ export interface HealthServerOptions {
   isReady(): Promise<boolean>;
 }
 
+/** Answers probes of a worker. */
 export interface HealthServer {
   /** Address with the port in use. */
   readonly url: string;

@@ -9,6 +9,7 @@ import type { Shell } from '../shell.ts';
 
 type Serving = Extract<EngineFacts, { readonly kind: 'temporal' }>;
 
+/** What a worker says while it works. */
 export interface WorkerView {
   notice(text: string): void;
   /** `healthUrl` null: nobody can ask. */
@@ -17,6 +18,7 @@ export interface WorkerView {
 
 const NAME_WIDTH = 9;
 
+/** For people on standard error, or as lines of JSON. */
 export function workerView({ stdout, stderr }: Pick<Shell, 'stdout' | 'stderr'>, json: boolean): WorkerView {
   return json
     ? jsonView(stdout, stderr)

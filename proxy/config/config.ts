@@ -43,6 +43,7 @@ export interface RetryRule {
   readonly fallbacks: ReadonlyMap<string, readonly string[]>;
 }
 
+/** The proxy's file, checked. */
 export interface ProxyConfig {
   readonly models: readonly ModelEntry[];
   /** `general_settings.forward_client_headers_to_llm_api`, default false (D23). */

@@ -22,6 +22,7 @@ export type Removal = 'removed' | 'configured' | 'unknown';
 
 const WILDCARD = '*';
 
+/** Models by name: those of the file, and those that were added since. */
 export class ModelTable {
   private readonly configured: ReadonlyMap<string, readonly ModelEntry[]>;
   /** Added through `POST /model/new`, by id: lost when the process ends (D25). */

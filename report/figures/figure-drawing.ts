@@ -40,6 +40,7 @@ export type Shape =
   /** A line of the grid. */
   | { readonly kind: 'rule'; readonly x1: number; readonly x2: number; readonly y: number };
 
+/** A figure as SVG, with the words that stand for it. */
 export interface FigureDrawing {
   readonly id: string;
   readonly title: string;
@@ -54,6 +55,7 @@ export interface FigureDrawing {
   readonly shapes: readonly Shape[];
 }
 
+/** Draws a figure of any kind. */
 export function figureDrawing(figure: Figure): FigureDrawing {
   const { id, title, about } = figure;
   const drawing = figure.kind === 'bars' ? barsDrawing(figure) : levelsDrawing(figure);

@@ -18,6 +18,7 @@ export interface PageParts {
   readonly body: readonly string[];
 }
 
+/** One HTML file with all that it needs, and a policy that lets nothing else in. */
 export function renderPage({ title, style, script, body }: PageParts): string {
   const whole = `${SHARED_STYLE}${PAGE_STYLE}${style}`;
   return [

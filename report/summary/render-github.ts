@@ -24,6 +24,7 @@ const CHECK_LINE_MAX = 500;
 const FINDINGS_MAX = 20;
 const KEY_CHARACTERS_MAX = 200;
 
+/** For the summary of a step of GitHub's actions. */
 export function renderGithub(data: ReportData): string {
   const summary = summaryOf(data);
   const page = new Page();

@@ -39,6 +39,7 @@ export interface SlackMessage {
   readonly blocks: readonly SlackBlock[];
 }
 
+/** For a channel of Slack. */
 export function renderSlack(data: ReportData): string {
   return `${JSON.stringify(slackMessage(data))}\n`;
 }

@@ -47,6 +47,7 @@ export interface EgressOptions {
   readonly mayReach?: (address: string) => boolean;
 }
 
+/** The one way out of a sandbox to addresses that its rules allow. */
 export interface EgressProxy {
   listen(): Promise<void>;
   close(): Promise<void>;
@@ -60,6 +61,7 @@ class Refusal extends Error {
   }
 }
 
+/** Listens only when asked to. */
 export function createEgressProxy(options: EgressOptions): EgressProxy {
   const open = new Set<Duplex>();
   const keep = (stream: Duplex): void => {

@@ -32,6 +32,7 @@ const TOO_MANY_REQUESTS = 429;
 
 export type KubernetesClient = typeof Client;
 
+/** The parts of the Kubernetes client that are used. */
 export interface ClusterApi {
   readonly client: KubernetesClient;
   readonly config: KubeConfig;
@@ -41,6 +42,7 @@ export interface ClusterApi {
   readonly make: KubeConfig['makeApiClient'];
 }
 
+/** A namespace, and how its objects are reached. */
 export interface Cluster {
   readonly namespace: string;
   readonly clock: Clock;

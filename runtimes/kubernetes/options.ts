@@ -31,6 +31,7 @@ export interface PodRequests {
   readonly cpus: number | null;
 }
 
+/** How sandboxes are made in a cluster. */
 export interface KubernetesRuntimeOptions {
   /** Absolute path of a kubeconfig; null: the pod's own account, or the file that `kubectl` would read. */
   readonly kubeconfig: string | null;

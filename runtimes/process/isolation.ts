@@ -36,6 +36,7 @@ const NO_ISOLATION_WARNING =
   'Sandboxes run as plain processes: they isolate nothing. ' +
   'An agent can read and change whatever this user can, and reach the network';
 
+/** How far a sandbox of processes is shut off on this machine. */
 export type Isolation =
   | {
       readonly kind: 'namespaces';

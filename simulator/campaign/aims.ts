@@ -40,6 +40,7 @@ const TURN_OF: readonly number[] = (() => {
   return turns;
 })();
 
+/** As it is printed, and read again. */
 export function aimName(aim: Aim): string {
   return aim.kind === 'fault' ? aim.fault : pairName(aim.pair);
 }

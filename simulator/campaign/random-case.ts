@@ -54,6 +54,7 @@ export function hostedCase(seed: number): CampaignCase {
   return random.happens(HOSTS_ALONE_SHARE) ? { ...hosted, aim: null, mix: {}, aimedKinds: [] } : hosted;
 }
 
+/** The case of a seed: always the same. */
 export function randomCase(seed: number): CampaignCase {
   const random = new RandomStream(seed).split('case');
   const aim = aimOf(seed);

@@ -20,6 +20,7 @@ function indicesOf(kind: Aim['kind']): readonly number[] {
   return [...AIMS.keys()].filter((index) => AIMS[index]?.kind === kind);
 }
 
+/** Which seed is played next, so that rare aims come up as often as the others. */
 export class SeedOrder {
   private next: number;
   private turn = 0;

@@ -25,6 +25,7 @@ export type FaultSource =
 
 export const NO_FAULTS: FaultSource = { kind: 'mix', mix: {} };
 
+/** Names one fault at one place. */
 export function faultKey({ fault, where }: Pick<Injected, 'fault' | 'where'>): string {
   return `${fault}@${where}`;
 }

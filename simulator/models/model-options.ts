@@ -61,6 +61,7 @@ export interface FailureRate {
   readonly share?: number;
 }
 
+/** How long everything takes in the world of models. */
 export interface ModelOptions {
   readonly runtime: RuntimeTimes;
   /** Milliseconds of every step of a start, of a delivery and of an interruption. */

@@ -30,6 +30,7 @@ export interface RecordedConversation {
   readonly resumes: number;
 }
 
+/** What a run really took, so that it can be played again. */
 export interface Recording {
   readonly kind: 'recording';
   readonly format: 1;
@@ -51,6 +52,7 @@ export interface Recording {
   readonly conversations: readonly RecordedConversation[];
 }
 
+/** From the facts of a run; the last attempt of an item counts. */
 export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recording {
   const last = new Map<string, AttemptFacts>();
   for (const attempt of attempts)

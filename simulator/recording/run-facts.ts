@@ -42,6 +42,7 @@ export interface ItemFacts {
   readonly endedAt: number | null;
 }
 
+/** What a recording is made of. */
 export interface RunFacts {
   readonly job: string;
   readonly planHash: string;

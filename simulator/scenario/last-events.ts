@@ -22,6 +22,7 @@ export interface PastEvent {
   readonly changes: View;
 }
 
+/** The last steps of each entity, for the words of a failure. */
 export class LastEvents {
   /** Entity of the last step; null before the first. */
   latest: EntityAddress | null = null;

@@ -1,7 +1,6 @@
 /**
  * A scenario on the virtual clock: its plan under its policy, what happens when, and what held.
- * Owns the loop from instant to instant and the shape of the answer; a failed expectation is data, and so is one that
- * cannot be evaluated.
+ * Owns the loop and the shape of the answer; a failed expectation is data, and so is one that cannot be evaluated.
  */
 import type { EntityAddress } from '../../core/ids.ts';
 import { asParleyError } from '../../core/parley-error.ts';
@@ -41,6 +40,7 @@ export interface ScenarioQuestion extends ScenarioLanguage {
   readonly stage?: OpenStage;
 }
 
+/** What came of one expectation. */
 export interface ExpectationResult {
   readonly expectation: Expectation;
   readonly held: boolean;
@@ -54,6 +54,7 @@ export interface ExpectationResult {
   readonly events: readonly PastEvent[];
 }
 
+/** What came of a scenario. */
 export interface ScenarioAnswer {
   readonly plan: PlanAnswer;
   /** In the order of the file. */
@@ -278,8 +279,7 @@ function concernedBy(
   const convs = seen.convs.filter(({ key, id }) => names.has(key) || (id !== '' && names.has(id)));
   const sandboxes = seen.sandboxes.filter(({ id }) => names.has(id));
   const named = [...convs.flatMap(addressesOf), ...sandboxes.map(({ id }) => sandboxAddress(id))];
-  if (named.length > 0) return named;
-  return latest === null ? [] : [latest];
+  return named.length > 0 || latest === null ? named : [latest];
 }
 
 function firstName(value: unknown): string[] {

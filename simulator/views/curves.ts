@@ -12,6 +12,7 @@ export interface CurvePoint {
 
 export type ActivityCounts = Readonly<Record<Activity, number>>;
 
+/** What changed over the time of a play. */
 export interface Curves {
   /** A step function: capacity slots held. */
   readonly slots: readonly CurvePoint[];

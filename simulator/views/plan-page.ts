@@ -17,6 +17,7 @@ import { spreadOf } from './spread.ts';
 /** A longer table is for --json. */
 const TABLE_ROWS_MAX = 1_000;
 
+/** What the page of a play shows. */
 export interface PlanPage {
   /** Of the job or scenario. */
   readonly name: string;

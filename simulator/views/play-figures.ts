@@ -26,6 +26,7 @@ export interface PlayFigures extends Readonly<Record<FigureName, number>> {
   readonly conversations: number;
 }
 
+/** Figures of several plays of one plan. */
 export interface PlaysSummary {
   readonly plays: number;
   readonly spreads: Readonly<Record<FigureName, Spread>>;
@@ -33,6 +34,7 @@ export interface PlaysSummary {
   readonly successShare: number;
 }
 
+/** The figures of one play. */
 export function figuresOf({
   conversations,
   makespanMs,

@@ -3,6 +3,7 @@
  * Owns the percentile; must not know what is counted.
  */
 
+/** Of several values. */
 export interface Spread {
   readonly p50: number;
   readonly p95: number;

@@ -19,6 +19,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 
 export const SEAL_KEY_BYTES = 32;
 
+/** The key under which secrets are stored. */
 export interface SealKey {
   /** Names the key without telling it; stored with every sealed value. */
   readonly id: string;

@@ -5,6 +5,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 
+/** Makes new names in a folder outlast a power cut. */
 export async function syncDirectory(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {

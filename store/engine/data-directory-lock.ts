@@ -28,6 +28,7 @@ export interface LockOptions {
   readonly isPatient?: boolean;
 }
 
+/** Held by the one process that may write to a data directory. */
 export interface DataDirectoryLock {
   /** Gives the directory back; a second call changes nothing. */
   release(): void;

@@ -10,6 +10,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
+/** What an engine is told when it loses its database. */
 export interface FenceOptions {
   /** Another engine has the database now; called once. Nothing is stored from then on. */
   onLost(error: ParleyError): void;

@@ -19,6 +19,7 @@ export interface PostgresTls {
   readonly serverName: string | null;
 }
 
+/** Where the database is, and how many connections it may see. */
 export interface PostgresServer {
   readonly address: PostgresAddress;
   /** Connections at most. */
@@ -31,6 +32,7 @@ export interface PostgresServer {
   readonly schema: string | null;
 }
 
+/** What connections of a pool are for. */
 export interface PoolUse {
   /** Every transaction is one that only reads. */
   readonly readOnly: boolean;

@@ -17,12 +17,14 @@ export const CODEC_KEY_BYTES = 32;
  */
 export const CODEC_KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/;
 
+/** One key for payloads. */
 export interface CodecKey {
   readonly id: string;
   /** Prints as an object, never as its bytes. */
   readonly key: KeyObject;
 }
 
+/** The keys that payloads are, or were, encrypted with. */
 export interface CodecKeys {
   /** The key that encrypts. */
   readonly current: CodecKey;

@@ -6,6 +6,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Whether a file is there and may be executed. */
 export function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

@@ -12,6 +12,7 @@ import { freePort, isPortFree } from '../../loopback/free-port.ts';
 import type { Environment } from './program.ts';
 import { serverArguments, type DevServerLogLevel, type DynamicConfig } from './server-arguments.ts';
 
+/** Where a dev server keeps its data and where it listens. */
 export interface DevServerOptions {
   /** Where the CLI is looked for (`PARLEY_TEMPORAL_CLI`, `PATH`, `GOBIN`, `GOPATH`, `HOME`, `PARLEY_TOOLS_DIR`). */
   readonly env: Environment;
@@ -31,6 +32,7 @@ export interface DevServerOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A server of Temporal that this process started. */
 export interface DevServer {
   /** `127.0.0.1:PORT` */
   readonly address: string;

@@ -26,6 +26,7 @@ const POLL_EVERY_MS = 5_000;
 /** Digits of the firing's id that make the id of its run unique. */
 const UNIQUE_DIGITS = 8;
 
+/** The activities of a scheduled run. */
 export function scheduleActivities(options: ScheduleActivitiesOptions): ScheduleActivities {
   const { plans, records, notices, userId, newRunId } = options;
   return {

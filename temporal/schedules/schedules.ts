@@ -33,6 +33,7 @@ export interface SchedulesOptions {
   readonly dataConverter?: DataConverter;
 }
 
+/** A schedule as people see it. */
 export interface ListedSchedule {
   /** Of the job. */
   readonly name: string;
@@ -50,6 +51,7 @@ export interface ListedSchedule {
   readonly planHash: string | null;
 }
 
+/** Schedules of jobs at a Temporal server. */
 export class Schedules {
   private readonly client: ScheduleClient;
 

@@ -28,6 +28,7 @@ export interface Build {
   readonly open: number;
 }
 
+/** Builds of workers that Temporal knows. */
 export interface DeploymentBuilds {
   /** Null when unversioned workers have the work, or nobody. */
   readonly current: string | null;

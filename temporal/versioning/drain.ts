@@ -11,6 +11,7 @@ import { ask } from '../server-client.ts';
 import { findBuilds, openOn, type AskedNamespace } from './builds.ts';
 import type { WorkerVersion } from './worker-version.ts';
 
+/** How far a build is emptied. */
 export interface DrainProgress {
   /** Runs that were asked to move on so far. */
   readonly asked: number;

@@ -24,6 +24,7 @@ it('counts rooms, crowds, parts of one importer, arrows and bare exports', () =>
       'core/part.ts': 'export function part(): void {}\n',
       'core/two.ts': '/** Said. */\nexport const a = 1;\nexport const b = 2;\n',
       ...crowd,
+      'store/file-2.ts': `import { b } from '../core/two.ts';\n`,
       'test/core/part.test.ts': `import { part } from '../../core/part.ts';\npart();\n`,
     }),
   );

@@ -6,7 +6,7 @@
 import ts from 'typescript';
 import { cycles } from './laws/cycles.ts';
 import { layers } from './laws/layers.ts';
-import { importGraph, lineOf, parse } from './syntax.ts';
+import { importGraph, lineOf, namesAskedFor, parse } from './syntax.ts';
 import { isProduct, readRepository, topFolder, type RepoFile, type Tree } from './tree.ts';
 
 /** A flat folder with more has a reason: each file is one member of one list. */
@@ -32,7 +32,7 @@ export interface House {
   readonly single: Readonly<Record<string, string>>;
   readonly upwards: readonly string[];
   readonly circles: readonly string[];
-  /** How many exports of a room have no documentation. */
+  /** How many exports of a room that others import have no documentation. */
   readonly undocumented: Readonly<Record<string, number>>;
 }
 
@@ -98,18 +98,23 @@ function singleOf(tree: Tree, files: readonly RepoFile[]): House['single'] {
 }
 
 function undocumentedOf(files: readonly RepoFile[]): House['undocumented'] {
+  const asked = namesAskedFor(files);
   const counts = [...grouped(files, topFolder)].map(([room, own]) => {
-    const without = own.reduce((sum, file) => sum + bareExports(file).length, 0);
+    const without = own.reduce((sum, file) => sum + bareExports(file, asked.get(file.path)).length, 0);
     return [room, without] as const;
   });
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
 /**
- * Lines of exported declarations with no comment above them; the opening paragraph of a file speaks for one that exports
- * a single thing.
+ * Lines of exported declarations with no comment above them, of those that other rooms ask for by `names`.
+ * The opening paragraph of a file speaks for one that exports a single thing; a type that
+ * is made of others or of words, and a number that its name explains, need none of their own.
  */
-export function bareExports(file: RepoFile): readonly number[] {
+export function bareExports(
+  file: RepoFile,
+  names: ReadonlySet<string> | 'all' = new Set(),
+): readonly number[] {
   const source = parse(file);
   const exported = source.statements.filter(
     (node) =>
@@ -118,8 +123,37 @@ export function bareExports(file: RepoFile): readonly number[] {
   );
   if (exported.length === 1) return [];
   return exported
+    .filter((node) => names === 'all' || (namesOf(node).some((name) => names.has(name)) && !saysItself(node)))
     .filter((node) => ts.getLeadingCommentRanges(file.text, node.getFullStart()) === undefined)
     .map((node) => lineOf(source, node));
+}
+
+function namesOf(node: ts.Statement): readonly string[] {
+  if (ts.isVariableStatement(node))
+    return node.declarationList.declarations.map(({ name }) => name.getText());
+  const { name } = node as ts.Statement & { readonly name?: ts.Identifier };
+  return name === undefined ? [] : [name.text];
+}
+
+/** Another type's part or result, a word, or the keys of something. */
+function isPlain(type: ts.TypeNode): boolean {
+  return (
+    ts.isTypeReferenceNode(type) ||
+    ts.isIndexedAccessTypeNode(type) ||
+    ts.isLiteralTypeNode(type) ||
+    ts.isTypeOperatorNode(type)
+  );
+}
+
+function saysItself(node: ts.Statement): boolean {
+  if (ts.isTypeAliasDeclaration(node))
+    return (ts.isUnionTypeNode(node.type) ? node.type.types : [node.type]).every(isPlain);
+  if (!ts.isVariableStatement(node)) return false;
+  return node.declarationList.declarations.every(
+    ({ name, initializer }) =>
+      /_(?:MS|BYTES|MAX)$/.test(name.getText()) ||
+      (initializer !== undefined && ts.isNumericLiteral(initializer) && /_PER_/.test(name.getText())),
+  );
 }
 
 function print(house: House): void {
@@ -147,7 +181,7 @@ function print(house: House): void {
   list('arrows that run up', house.upwards);
   list('circles', house.circles);
   list(
-    'exports without documentation',
+    'exports that other rooms import, without documentation',
     Object.entries(house.undocumented).map(([room, count]) => `${room} ${count}`),
   );
 }

@@ -5,7 +5,7 @@
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import ts from 'typescript';
-import type { RepoFile, Tree } from './tree.ts';
+import { topFolder, type RepoFile, type Tree } from './tree.ts';
 
 export interface Import {
   /** As written. */
@@ -105,4 +105,21 @@ export function importGraph(tree: Tree, files: readonly RepoFile[]): ReadonlyMap
       return [file.path, [...new Set(targets)].filter((target) => known.has(target))];
     }),
   );
+}
+
+/** What `files` import by name from other top folders: for each path the names. */
+export function namesAskedFor(files: readonly RepoFile[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const asked = new Map<string, Set<string>>();
+  for (const file of files)
+    for (const node of parse(file).statements) {
+      if (!ts.isImportDeclaration(node) || !ts.isStringLiteral(node.moduleSpecifier)) continue;
+      const target = targetOf(file, node.moduleSpecifier.text);
+      const named = node.importClause?.namedBindings;
+      if (target === null || named === undefined || !ts.isNamedImports(named)) continue;
+      if (topFolder(target) === topFolder(file.path)) continue;
+      const names = asked.get(target) ?? new Set();
+      asked.set(target, names);
+      for (const one of named.elements) names.add((one.propertyName ?? one.name).text);
+    }
+  return asked;
 }

@@ -8,6 +8,7 @@ import type { SimulationStep } from '../../simulator/simulation-options.ts';
 import type { World } from '../../simulator/models/world.ts';
 import { SkippingSimulation } from './skipping-simulation.ts';
 
+/** A server of Temporal that skips time, as a play holds it. */
 export interface SkippingStage extends PlayedStage {
   /** Ends the server; what was read stays readable. */
   close(): void;

@@ -35,6 +35,7 @@ export interface CodeHostApiOptions {
   readonly clock: Clock;
 }
 
+/** Issues and pull requests, whichever kind the code host is. */
 export function createCodeHostApi(options: CodeHostApiOptions): CodeHostApi {
   return {
     providerOf: (provider) => providerOf(provider, options),

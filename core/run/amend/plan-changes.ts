@@ -8,8 +8,11 @@ import { runSpec } from '../run-spec.ts';
 import type { RunEvent } from '../message.ts';
 
 type Amended = Extract<RunEvent, { readonly type: 'planAmended' }>;
+
+/** A plan that replaces the one of a run, and what differs. */
 export type PlanChanges = Pick<Amended, 'basePlanHash' | 'planHash' | 'changed' | 'added'>;
 
+/** What a run that goes on takes of another plan, or what forbids it. */
 export function planChanges(
   planned: Plan,
   amended: Plan,

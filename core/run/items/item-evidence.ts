@@ -12,6 +12,7 @@ export interface Finding {
   readonly says: string;
 }
 
+/** One finding as a line. */
 export function findingWords({ result, says }: Finding): string {
   return result === '' ? says : `${result}: ${says}`;
 }

@@ -8,6 +8,7 @@ import type { RunItemRow } from '../../machine/projection.ts';
 /** What stays equal while an item is run: of the plan, absent where the plan has it no more. */
 export type ItemFacts = Pick<PlanItem, 'model' | 'repository' | 'tags'>;
 
+/** An item with its place in the plan. */
 export interface QueriedItem {
   readonly row: RunItemRow;
   /** In the order of the plan, from 0. */
@@ -28,6 +29,7 @@ export interface ItemFilter {
   readonly keyContains?: string;
 }
 
+/** By what a list of items can be sorted. */
 export const ITEM_ORDERS = ['POSITION', 'COST', 'TIME', 'OUTCOME', 'MODEL', 'REPOSITORY', 'KEY'] as const;
 export type ItemOrder = (typeof ITEM_ORDERS)[number];
 

@@ -128,6 +128,7 @@ const engine = z.strictObject({
   events_max: count(...EVENTS_MAX_RANGE, 'Events of a history before it is continued as new.'),
 });
 
+/** What `parley.yaml` may hold. */
 export const deploymentSchema = z.strictObject({
   engine: engine
     .meta({

@@ -52,7 +52,7 @@ export function routesDocumented(tree: Tree): readonly Violation[] {
 }
 
 /** `app.get('/x', f)`, `{ method, url: '/x', handler }`, `('GET', '/x')`, and paths that a loop registers. */
-function routesOf(file: RepoFile): readonly Mention[] {
+export function routesOf(file: RepoFile): readonly Mention[] {
   const source = parse(file);
   const found: Mention[] = [];
   walk(source, (node) => {

@@ -3,8 +3,8 @@
  * Owns the exceptions, each with its reason.
  */
 import { bareExports, houseOf } from '../house.ts';
-import { importGraph } from '../syntax.ts';
-import { topFolder, type Tree, type Violation } from '../tree.ts';
+import { importGraph, namesAskedFor } from '../syntax.ts';
+import { isProduct, topFolder, type Tree, type Violation } from '../tree.ts';
 import { FILE_LINES_MAX, lineCount } from './sizes.ts';
 
 /** Folders and beginnings of names: each file is one member of one list, and its size says nothing. */
@@ -59,15 +59,15 @@ export function rooms(tree: Tree): readonly Violation[] {
   ];
 }
 
-/** What users of the packages read, and whoever implements a port. */
+/** What users of the packages read, and whoever implements a port: every export. Of the others what another room imports. */
 const PUBLIC = /^(ports|api\/client|testing\/(?!temporal\/))/;
 
 export function publicExportsDocumented(tree: Tree): readonly Violation[] {
-  return tree
-    .filter((file) => PUBLIC.test(file.path) && /\.tsx?$/.test(file.path))
-    .flatMap((file) =>
-      bareExports(file).map(
-        (line) => `${file.path}:${line}: an export that others read has no comment above it`,
-      ),
-    );
+  const files = tree.filter(({ path }) => isProduct(path) && /\.tsx?$/.test(path));
+  const asked = namesAskedFor(files);
+  return files.flatMap((file) =>
+    bareExports(file, PUBLIC.test(file.path) ? 'all' : asked.get(file.path)).map(
+      (line) => `${file.path}:${line}: an export that others read has no comment above it`,
+    ),
+  );
 }
