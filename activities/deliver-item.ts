@@ -1,6 +1,7 @@
 /**
  * deliverItem: hands one message, answer or "go on" to the agent, exactly once by its id.
- * Owns the order deliver, then look: the report that comes back is the state after the delivery.
+ * Owns the order deliver, then look: the report that comes back is the state after the delivery. A message counts as
+ * delivered once our log has it: what only its sandbox knows is lost with it, and nobody could say what became of it (D7).
  */
 import type { CommandOf } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
@@ -9,6 +10,7 @@ import { BRIEF, type Activity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { keepContact } from './sandbox-contact.ts';
+import { syncTranscript } from './transcript.ts';
 import type { World } from './world.ts';
 
 type Deliver = CommandOf<'deliverItem'>;
@@ -27,6 +29,7 @@ export const deliverItem = (world: World): Activity<'deliverItem'> => ({
         'agent_refused',
         `Cannot deliver to conversation "${conversationId}": the agent does not know it`,
       );
+    if (item.kind === 'message') await syncTranscript(world, target, conversationId);
     return {
       type: 'itemDelivered',
       commandId: command.id,

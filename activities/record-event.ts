@@ -1,10 +1,10 @@
 /**
  * record: keeps what happened outside the agent for the reader of a conversation.
- * Owns where it is kept: a start that failed is an event of the transcript, as an agent's own errors are, and everything
- * else stands beside it. Its machine waits for no answer.
+ * Owns where it is kept: a start that failed and a message that is not delivered are events of the transcript, as an
+ * agent's own errors are, and everything else stands beside it. Its machine waits for no answer.
  */
 import type { CommandOf } from '../core/machine/command.ts';
-import { START_FAILED } from '../core/machine/projection.ts';
+import { TRANSCRIPT_CODES } from '../core/machine/projection.ts';
 import type { ConversationId } from '../core/ids.ts';
 import { PATIENT, type Activity } from './activity.ts';
 import { appendEvents } from './transcript.ts';
@@ -15,7 +15,7 @@ export const recordEvent = (world: World): Activity<'record'> => ({
   retry: PATIENT,
   run: async (command) => {
     const { conversationId, code } = command.event;
-    if (code === START_FAILED && conversationId !== null) await tell(world, conversationId, command);
+    if (TRANSCRIPT_CODES.has(code) && conversationId !== null) await tell(world, conversationId, command);
     else await world.lifecycle.record(command.event, world.clock.now());
     return null;
   },

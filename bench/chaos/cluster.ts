@@ -157,11 +157,11 @@ async function leadLives(
 }
 
 /** A program that an outage ends says so by its exit code; any other end of its own is a finding. */
-function programEnds({ apis, workers, proxies }: Cluster): {
+function programEnds({ apis, workers, proxies, lost }: Cluster): {
   readonly count: number;
   readonly findings: readonly string[];
 } {
-  const programs = [...apis, ...workers, ...proxies];
+  const programs = [...apis, ...workers, ...proxies, ...lost];
   const findings = programs.flatMap(({ name, ends, settings }) => {
     const odd = ends.filter((end) => !UNREACHABLE.has(end));
     return odd.length === 0 ? [] : [`${name} ended by itself with ${odd.join(', ')}: ${settings.log}`];

@@ -20,6 +20,8 @@ const TURNS = 200;
 /** What a conversation whose agent asks before it acts begins with, and a call that no agent makes. */
 export const RISKY = 'Clean up';
 export const DIRECT = 'Answer me directly';
+/** Seconds: longer than any stop or start of the plan, and short enough to be waited for. */
+const LOSS = { lease: 15, lost_after: 45 } as const;
 /** What the items of the run are asked. */
 export const WRITTEN = 'into text.md';
 
@@ -57,8 +59,12 @@ export function writeDeployment(root: string, { gateway, bucket }: Addresses, ca
     runtime: { kind: 'process', isolation: capacity.isolation },
     limits: { idle_time: 0 },
     capacity: { sandboxes: capacity.all, sandboxes_per_user: capacity.all, on_full: 'queue' },
-    host: { capacity: capacity.host },
-    proxy_config: { model_list: [{ model_name: 'default', proxyvendor_params: entry }] },
+    host: { capacity: capacity.host, ...LOSS },
+    proxy_config: {
+      model_list: [{ model_name: 'default', proxyvendor_params: entry }],
+      // What a machine takes with it for good is no row of a call that was billed.
+      general_settings: { commit_before_dispatch: true },
+    },
     gateway: { export: { url: `${gateway}/spend/export`, key: 'os.environ/VENDOR_KEY', format: 'jsonl' } },
   };
   writeFileSync(file, JSON.stringify(configuration, null, 2));

@@ -12,6 +12,7 @@ export const FAULT_KINDS = [
   'proxy killed',
   'proxy stopped',
   'machine without power',
+  'machine lost for good',
   'PostgreSQL crashed',
   'Temporal killed',
   'bucket killed',
@@ -24,7 +25,7 @@ export interface Fault {
   readonly target: number;
   /** After the end of the one before. */
   readonly afterMs: number;
-  /** How long it is away. */
+  /** How long it is away; of one that is lost, until another one joins. */
   readonly awayMs: number;
 }
 
@@ -43,7 +44,7 @@ const STOPPED_MS = [2_000, 9_000] as const;
 
 /** Endless; whoever takes from it decides how many. */
 export function* faultPlan(random: RandomStream, targets: Targets): Generator<Fault> {
-  const kinds = FAULT_KINDS.filter((kind) => targets.areApart || kind !== 'machine without power');
+  const kinds = FAULT_KINDS.filter((kind) => targets.areApart || !kind.startsWith('machine'));
   for (;;) {
     const left = [...kinds];
     while (left.length > 0) {

@@ -43,8 +43,12 @@ export interface Cluster {
   readonly apis: readonly Program[];
   readonly workers: readonly Program[];
   readonly proxies: readonly Program[];
+  /** Workers whose machine is gone, and with it what it had on its disk. */
+  readonly lost: readonly Program[];
   readonly apiUrls: readonly string[];
   readonly proxyUrls: readonly string[];
+  /** In place of a machine that does not come back another one joins, with a name and an empty disk of its own. */
+  replace(target: number): Promise<void>;
   /** A command of Parley on another machine, whose disk is empty and that has nothing but database and bucket. */
   elsewhere(args: readonly string[]): Promise<CommandEnd>;
   /** Names of files below the folder of that machine. */
@@ -77,25 +81,7 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
     ...{ gateway: vendor.url, bucket: services.s3.settings },
   };
   const file = writeDeployment(root, addresses, size.capacity);
-  const environment = (book: Book, disk: string, hostName: string): Readonly<Record<string, string>> =>
-    environmentOf(addresses, book, { disk, hostName });
-  const program = async (kind: Kind, number: number, on: Machine | null): Promise<Program> => {
-    const name = `${kind}-${number}`;
-    const diskFromHere = on?.diskFromHere ?? path.join(root, name);
-    makeFolders(diskFromHere);
-    const port = String(await freePort());
-    const { args, health } = KINDS[kind];
-    return new Program({
-      ...{
-        name,
-        machine: on,
-        log: path.join(logs, `${name}.log`),
-        health: `http://127.0.0.1:${port}${health}`,
-      },
-      command: [process.execPath, PROGRAM, ...args(port), '--config', file],
-      env: environment(kind === 'proxy' ? 'clients' : 'agents', on?.disk ?? diskFromHere, name),
-    });
-  };
+  const { environment, program } = programsOf({ root, logs, file, addresses });
   const machines = numbers(size.workers).map((number) => machine(`host-${number}`));
   const other = machine('elsewhere');
   makeFolders(other.diskFromHere);
@@ -104,9 +90,20 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
   const workers = await Promise.all(machines.map((on, index) => program('worker', index + 1, on)));
   const proxies = await Promise.all(numbers(size.proxies).map((number) => program('proxy', number, null)));
   const urlOf = ({ settings }: Program): string => new URL(settings.health).origin;
+  const lost: Program[] = [];
   const cluster: Cluster = {
-    ...{ root, logs, services, machines, notApart, apis, workers, proxies },
+    ...{ root, logs, services, machines, notApart, apis, workers, proxies, lost },
     ...{ apiUrls: apis.map(urlOf), proxyUrls: proxies.map(urlOf) },
+    async replace(target) {
+      lost.push(...workers.slice(target, target + 1));
+      const number = size.workers + lost.length;
+      const on = machine(`host-${number}`);
+      const worker = await program('worker', number, on);
+      await on.start();
+      machines[target] = on;
+      workers[target] = worker;
+      worker.start();
+    },
     elsewhere: (args) =>
       runToEnd(other.enter([process.execPath, PROGRAM, ...args, '--config', file]), {
         ...environment('agents', other.disk, 'elsewhere'),
@@ -129,6 +126,41 @@ export async function openCluster(size: ClusterSize): Promise<Cluster> {
     throw error;
   }
   return cluster;
+}
+
+interface Around {
+  readonly root: string;
+  readonly logs: string;
+  /** The configuration of the deployment. */
+  readonly file: string;
+  readonly addresses: Addresses;
+}
+
+interface Programs {
+  environment(book: Book, disk: string, hostName: string): Readonly<Record<string, string>>;
+  /** `on` null: where this process is. It is not started. */
+  program(kind: Kind, number: number, on: Machine | null): Promise<Program>;
+}
+
+function programsOf({ root, logs, file, addresses }: Around): Programs {
+  const environment: Programs['environment'] = (book, disk, hostName) =>
+    environmentOf(addresses, book, { disk, hostName });
+  return {
+    environment,
+    async program(kind, number, on) {
+      const name = `${kind}-${number}`;
+      const diskFromHere = on?.diskFromHere ?? path.join(root, name);
+      makeFolders(diskFromHere);
+      const port = String(await freePort());
+      const { args, health } = KINDS[kind];
+      return new Program({
+        ...{ name, machine: on, log: path.join(logs, `${name}.log`) },
+        health: `http://127.0.0.1:${port}${health}`,
+        command: [process.execPath, PROGRAM, ...args(port), '--config', file],
+        env: environment(kind === 'proxy' ? 'clients' : 'agents', on?.disk ?? diskFromHere, name),
+      });
+    },
+  };
 }
 
 /** What the environment of a program names. */

@@ -6,16 +6,19 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { MESSAGE_REFUSED } from '../../core/machine/projection.ts';
 import { compareBooks, type Compared } from './books.ts';
 import type { Body, Caller } from './caller.ts';
 import type { FinishedRun } from './cluster-run.ts';
 import type { Cluster } from './ground.ts';
-import { APP, type Life } from './life.ts';
+import { APP, OVER, type Life } from './life.ts';
 import { DATABASE } from './services.ts';
 
 /** What was accepted is done within that, on a machine that is busy. */
 const SETTLE_MS = 120_000;
 const POLL_MS = 500;
+/** The id that the product gives the first message; all others have keys of their client. */
+const GIVEN_ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 /** Agents that do nothing any more. */
 const AT_REST = new Set(['IDLE', 'FINISHED', 'ERROR', 'STUCK', 'PAUSED']);
 
@@ -33,7 +36,7 @@ export async function judge(
   { lives, run }: { readonly lives: readonly Life[]; readonly run: FinishedRun },
 ): Promise<Verdict> {
   const findings = lives.flatMap((life) => life.findings);
-  const events = await Promise.all(lives.map((life) => judgeLife(cluster, caller, life, findings)));
+  const events = await Promise.all(lives.map((life) => judgeLife(caller, life, findings)));
   await judgeStarts(cluster, lives, findings);
   await judgeRun(cluster, run, findings);
   await removeAll(cluster, caller, lives, findings);
@@ -56,7 +59,7 @@ export async function judge(
 }
 
 /** Returns how many events its transcript has. */
-async function judgeLife(cluster: Cluster, caller: Caller, life: Life, findings: string[]): Promise<number> {
+async function judgeLife(caller: Caller, life: Life, findings: string[]): Promise<number> {
   const { conversationId: id, name, accepted, stream } = life;
   if (id === null || accepted.length === 0) return 0;
   let events: readonly Body[] = [];
@@ -64,11 +67,10 @@ async function judgeLife(cluster: Cluster, caller: Caller, life: Life, findings:
   for (const until = Date.now() + SETTLE_MS; problem !== null && Date.now() < until; await pause(POLL_MS)) {
     const [record] = await caller.get(`${APP}?ids=${id}`);
     events = await caller.pages(`/api/v1/conversation/${id}/events/search`);
-    const refused = await refusedMessages(cluster, id);
-    const isCrashed = record?.sandbox_status === 'ERROR';
-    problem = messageProblem(accepted, textsOf(events), { refused, isCrashed });
+    problem = messageProblem(accepted, textsOf(events), refusedIn(events));
     const status = record?.execution_status;
-    if (problem === null && !isCrashed && !AT_REST.has(status))
+    // Of a sandbox that is over the record tells the last status that was known (D2).
+    if (problem === null && !OVER.has(record?.sandbox_status) && !AT_REST.has(status))
       problem = `its agent is ${status} in a sandbox that is ${record?.sandbox_status}`;
     if (problem === null && stream !== null && stream.ids.length !== events.length)
       problem = `its stream has ${stream.ids.length} of ${events.length} events`;
@@ -82,13 +84,13 @@ async function judgeLife(cluster: Cluster, caller: Caller, life: Life, findings:
 function messageProblem(
   accepted: Life['accepted'],
   told: readonly string[],
-  { refused, isCrashed }: { readonly refused: ReadonlySet<string>; readonly isCrashed: boolean },
+  refused: ReadonlySet<string>,
 ): string | null {
-  const wanted = accepted.filter(({ id }) => id === null || !refused.has(id)).map(({ text }) => text);
+  const isFirstRefused = [...refused].some((id) => GIVEN_ID.test(id));
+  const isRefused = (id: string | null): boolean => (id === null ? isFirstRefused : refused.has(id));
+  const wanted = accepted.filter(({ id }) => !isRefused(id)).map(({ text }) => text);
   const missing = wanted.filter((text) => !told.includes(text));
-  // What an agent was told in the last moments of its machine, it could not tell anybody.
-  if (missing.length > 0 && !isCrashed)
-    return `accepted and neither delivered nor refused: ${missing.join(' ')}`;
+  if (missing.length > 0) return `accepted and neither delivered nor refused: ${missing.join(' ')}`;
   if (new Set(told).size !== told.length) return `delivered twice: ${told.join(' ')}`;
   const order = told.filter((text) => wanted.includes(text));
   return order.join() === wanted.filter((text) => told.includes(text)).join()
@@ -102,13 +104,11 @@ function textsOf(events: readonly Body[]): readonly string[] {
     .map(({ llm_message: { content } }) => content[0].text as string);
 }
 
-async function refusedMessages(cluster: Cluster, id: string): Promise<ReadonlySet<string>> {
-  const rows = await cluster.services.postgres.run(
-    `select detail from lifecycle_event where id = '${id}' and code = 'message_refused'`,
-    DATABASE,
-  );
+/** Ids of messages of which an event says so. */
+function refusedIn(events: readonly Body[]): ReadonlySet<string> {
+  const refusals = events.filter(({ code }) => code === MESSAGE_REFUSED);
   // "MESSAGE: CODE: reason"
-  return new Set(rows.map(({ detail }) => String(detail).split(': ')[0] ?? ''));
+  return new Set(refusals.map(({ detail }) => String(detail).split(': ')[0] ?? ''));
 }
 
 /** One conversation for each start, whoever was asked how often, and none that is still to be told to anybody. */

@@ -10,6 +10,8 @@ import { RISKY } from './deployment.ts';
 import { TranscriptStream } from './transcript-stream.ts';
 
 export const APP = '/api/v1/app-conversations';
+/** What a sandbox is from which nobody comes back: ended with its machine, or with a host that was given up. */
+export const OVER: ReadonlySet<string> = new Set(['ERROR', 'MISSING']);
 const POLL_MS = 400;
 /** What a start or a question may take: past it nobody waits any more, and the judge looks on. */
 const WAIT_MS = 300_000;
@@ -108,7 +110,7 @@ async function start(caller: Caller, life: Life, text: string): Promise<boolean>
 async function confirm(caller: Caller, life: Life): Promise<void> {
   const asks = await until(async () => {
     const [record] = await caller.get(`${APP}?ids=${life.conversationId}`);
-    if (record?.sandbox_status === 'ERROR' || record?.execution_status === 'ERROR') return 'ended';
+    if (OVER.has(record?.sandbox_status) || record?.execution_status === 'ERROR') return 'ended';
     return record?.execution_status === 'WAITING_FOR_CONFIRMATION' ? 'asks' : null;
   });
   if (asks === null) life.findings.push(`${life.name} (${life.conversationId}) never asked`);

@@ -23,16 +23,16 @@ export async function strike(cluster: Cluster, { kind, target, awayMs }: Fault):
       return await stopped(cluster.workers[target], awayMs);
     case 'proxy stopped':
       return await stopped(cluster.proxies[target], awayMs);
-    case 'machine without power': {
-      const worker = cluster.workers[target];
-      worker?.forget();
-      await machines[target]?.cutPower();
-      await worker?.kill();
+    case 'machine without power':
+      await withoutPower(cluster, target);
       await pause(awayMs);
       await machines[target]?.start();
-      worker?.start();
+      cluster.workers[target]?.start();
       return;
-    }
+    case 'machine lost for good':
+      await withoutPower(cluster, target);
+      await pause(awayMs);
+      return await cluster.replace(target);
     case 'PostgreSQL crashed':
       await services.postgres.stop('SIGQUIT');
       await pause(awayMs);
@@ -46,6 +46,12 @@ export async function strike(cluster: Cluster, { kind, target, awayMs }: Fault):
       await pause(awayMs);
       return await services.s3.start();
   }
+}
+
+async function withoutPower({ workers, machines }: Cluster, target: number): Promise<void> {
+  workers[target]?.forget();
+  await machines[target]?.cutPower();
+  await workers[target]?.kill();
 }
 
 async function killed(program: Program | undefined, awayMs: number): Promise<void> {

@@ -4,7 +4,7 @@
  */
 import type { ErrorCode } from '../error-catalogue.ts';
 import { RESUME_REQUESTS_MAX } from '../limits.ts';
-import { START_FAILED } from '../machine/projection.ts';
+import { MESSAGE_REFUSED, START_FAILED } from '../machine/projection.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import { isNewer, type SandboxSnapshot } from '../machine/snapshot.ts';
 import type { StartTaskStatus } from '../status.ts';
@@ -168,12 +168,12 @@ export function releaseSandbox(context: ConversationContext): void {
   tellSandbox(context, { type: 'startFailed', conversationId: spec.conversationId });
 }
 
-/** An accepted message is delivered exactly once or refused explicitly, with an event (D7). */
+/** What a user said is delivered exactly once or refused explicitly, with an event (D7); to go on is no word of theirs. */
 export function refuseQueue(context: ConversationContext, code: ErrorCode, reason: string): void {
   const { state } = context;
   const { queue } = state;
   state.queue = [];
-  for (const item of queue) if (item.kind === 'message') refuseMessage(context, item.itemId, code, reason);
+  for (const item of queue) if (item.kind !== 'continue') refuseMessage(context, item.itemId, code, reason);
 }
 
 export function refuseMessage(
@@ -182,7 +182,7 @@ export function refuseMessage(
   code: ErrorCode,
   reason: string,
 ): void {
-  note(context, 'message_refused', `${messageId}: ${code}: ${reason}`);
+  note(context, MESSAGE_REFUSED, `${messageId}: ${code}: ${reason}`);
 }
 
 function note(context: ConversationContext, code: string, detail: string): void {

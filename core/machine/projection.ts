@@ -171,8 +171,12 @@ export interface RunItemRow extends Stamp {
 /** A row that a machine projects at a transition. */
 export type ProjectionRow = SandboxRow | ConversationRow | RunRow | RunItemRow;
 
-/** Code of the event of a start that failed; it stands in the transcript. */
+/** Code of the event of a start that failed. */
 export const START_FAILED = 'start_failed';
+/** Code of the event of a message that was accepted and is not delivered any more; its detail begins with the message's id. */
+export const MESSAGE_REFUSED = 'message_refused';
+/** They answer a user's own words, and so stand in the transcript. */
+export const TRANSCRIPT_CODES: ReadonlySet<string> = new Set([START_FAILED, MESSAGE_REFUSED]);
 
 /** What a user reads beside the agent's own events: refusals, interruptions, archive failures. */
 export interface LifecycleEvent {

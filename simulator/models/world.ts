@@ -6,7 +6,7 @@ import { latestActivity } from '../../core/sandbox/activity.ts';
 import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationId, EntityAddress, RunId, SandboxId } from '../../core/ids.ts';
 import type { Plan } from '../../core/plan/plan.ts';
-import type { ProjectionRow } from '../../core/machine/projection.ts';
+import { MESSAGE_REFUSED, type ProjectionRow } from '../../core/machine/projection.ts';
 import type { ModelPort, WorldModel } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { WorldFacts } from '../world-facts.ts';
@@ -275,7 +275,7 @@ export class World implements WorldModel, WorldFacts {
 
   private record(command: CommandOf<'record'>): void {
     const { code, detail } = command.event;
-    if (code === 'message_refused') {
+    if (code === MESSAGE_REFUSED) {
       const messageId = detail.slice(0, detail.indexOf(': '));
       this.refused.set(messageId, (this.refused.get(messageId) ?? 0) + 1);
     }

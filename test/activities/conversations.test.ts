@@ -92,12 +92,12 @@ describe('openAgent', () => {
 describe('deliverItem', () => {
   const deliver = (item: QueuedItem) => ({ ...AGENT_ORDER, type: 'deliverItem', item }) as const;
   const message: QueuedItem = { kind: 'message', itemId: 'm1', text: 'hi', run: true };
-  const items: readonly (readonly [string, QueuedItem])[] = [
-    ['sendMessage', message],
-    ['answerConfirmation', { kind: 'confirmation', itemId: 'm2', accept: false, reason: 'no' }],
-    ['run', { kind: 'continue', itemId: 'm3' }],
+  const items: readonly (readonly [string, QueuedItem, readonly string[]])[] = [
+    ['sendMessage', message, ['events']],
+    ['answerConfirmation', { kind: 'confirmation', itemId: 'm2', accept: false, reason: 'no' }, []],
+    ['run', { kind: 'continue', itemId: 'm3' }, []],
   ];
-  it.each(items)('is a call of %s, and then a look at what came of it', async (name, item) => {
+  it.each(items)('is a call of %s, and then a look at what came of it', async (name, item, after) => {
     const around = await ready();
     around.agent.view = view(CONVERSATION, { executionStatus: 'RUNNING', updatedAt: T0 + 1 });
     const answer = await answerOf(around, deliver(item));
@@ -106,8 +106,22 @@ describe('deliverItem', () => {
       itemId: item.itemId,
       report: { status: 'RUNNING', at: T0 + 1 },
     });
-    expect(around.agent.names()).toEqual([name, 'conversation']);
+    expect(around.agent.names()).toEqual([name, 'conversation', ...after]);
     expect(await around.world.activity.lastActivityAt(SANDBOX)).toBe(T0);
+  });
+
+  it('has not delivered a message that only its sandbox knows: it may be lost with it (D7)', async () => {
+    const around = await ready();
+    around.agent.view = view(CONVERSATION);
+    around.agent.pages = [[agentEvent('m1', { source: 'user' })]];
+    const { events } = around.agent;
+    around.agent.events = () =>
+      Promise.reject(new ParleyError('agent_unreachable', 'Cannot read events: the power is gone'));
+    expect(await answerOf(around, deliver(message))).toMatchObject({ type: 'deliveryFailed', itemId: 'm1' });
+    expect(await around.world.events.count(CONVERSATION)).toBe(0);
+    around.agent.events = events;
+    expect(await answerOf(around, deliver(message))).toMatchObject({ type: 'itemDelivered', itemId: 'm1' });
+    expect(await around.world.events.count(CONVERSATION)).toBe(1);
   });
 
   it('names a message by the same id when it is repeated', async () => {
@@ -142,6 +156,20 @@ describe('interruptAgent and record', () => {
     const event = { about, conversationId: CONVERSATION, code: 'interrupted', detail: 'd' };
     expect(await answerOf(around, { type: 'record', id: 'c#2', event })).toBeNull();
     expect(await around.world.lifecycle.lifecycleEvents(CONVERSATION)).toMatchObject([{ ...event, at: T0 }]);
+  });
+});
+
+describe('record', () => {
+  it.each(['start_failed', 'message_refused'])('tells "%s" in the transcript, once', async (code) => {
+    const around = await ready();
+    const about = { machine: 'conversation', id: CONVERSATION } as const;
+    const event = { about, conversationId: CONVERSATION, code, detail: 'm1: sandbox_error: no power' };
+    for (const _ of [1, 2]) expect(await answerOf(around, { type: 'record', id: 'c#2', event })).toBeNull();
+    const told = await around.world.events.events(CONVERSATION, { afterSequence: 0, limit: 10 });
+    expect(told.map(({ body }) => body)).toMatchObject([
+      { kind: 'ConversationErrorEvent', source: 'environment', code, detail: event.detail },
+    ]);
+    expect(await around.world.lifecycle.lifecycleEvents(CONVERSATION)).toEqual([]);
   });
 });
 

@@ -187,6 +187,13 @@ describe('messages (D7)', () => {
     expect(life.message('b').recorded()).toEqual(['message_refused']);
   });
 
+  it('refuses an answer to the agent that was accepted, too, and tells nobody of work that nobody asked for', () => {
+    const life = at.idle().notice(RELEASED);
+    life.send({ type: 'confirmationAnswered', requestId: 'yes', accept: true, reason: '' });
+    life.ask('continueRequested');
+    expect(life.resumeAnswered('sandbox_missing', GONE).recorded()).toEqual(['message_refused']);
+  });
+
   it('bounds the tries of one message and the length of the queue', () => {
     const life = at.idle().message('a');
     for (let tried = 1; tried < DELIVERY_ATTEMPTS_MAX; tried += 1)

@@ -108,6 +108,8 @@ describe('eventText()', () => {
     ],
     [{ kind: 'AgentErrorEvent', tool_name: 'terminal', error: 'no' }, 'terminal error', 'no'],
     [{ kind: 'ConversationErrorEvent', code: 'quota', detail: 'spent' }, 'quota', 'spent'],
+    [{ kind: 'ConversationErrorEvent', code: 'start_failed', detail: 'no' }, 'The start failed', 'no'],
+    [{ kind: 'ConversationErrorEvent', code: 'message_refused', detail: 'm: no' }, 'Not delivered', 'm: no'],
   ])('reads %j', (fields, who, body) => {
     expect(eventText(event(fields))).toMatchObject({ who, body });
   });

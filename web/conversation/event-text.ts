@@ -91,7 +91,7 @@ export function eventText(event: TranscriptEvent): EventText {
     case 'AgentErrorEvent':
       return trouble(`${tool || 'Agent'} error`, textField(event, 'error'));
     case 'ConversationErrorEvent':
-      return trouble(textField(event, 'code') || 'Error', textField(event, 'detail'));
+      return trouble(errorHead(textField(event, 'code')), textField(event, 'detail'));
     case 'ConversationStateUpdateEvent':
       return event['key'] === MODEL_TROUBLE ? modelTrouble(event['value']) : state(stateText(event));
     case 'Condensation':
@@ -102,6 +102,12 @@ export function eventText(event: TranscriptEvent): EventText {
     default:
       return state(event.kind.replace(/Event$/, ''));
   }
+}
+
+/** Of errors that are Parley's own words; those of an agent stand under their code. */
+function errorHead(code: string): string {
+  if (code === 'start_failed') return 'The start failed';
+  return code === 'message_refused' ? 'Not delivered' : code || 'Error';
 }
 
 const NO_OUTPUT = 'No output';
