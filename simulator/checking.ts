@@ -3,7 +3,7 @@
  * Owns when each is asked and what is kept of an answer; what must hold is said in checkers/, one file each.
  */
 import { addressKey } from '../core/ids.ts';
-import { changedBy } from './checkers/changed-items.ts';
+import { changedBy } from './checkers/of-runs.ts';
 import { punctualOn, type Moment, type Timeliness } from './checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from './checkers/list.ts';
 import type { PlayedSimulation } from './played-simulation.ts';

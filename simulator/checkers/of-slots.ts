@@ -1,13 +1,65 @@
 /**
- * R1: a run begins only what fits: places, budget with its reserves, pauses of retries, its mode; and it holds only for a reason.
- * Owns the checks on what a run begins; must not choose who comes next.
+ * Invariants of who gets a slot and what a run begins.
+ * Owns the checks on admission; must not decide whose turn it is.
  */
 import { itemsByPhase } from '../../core/run/items-by-phase.ts';
 import { isInFlight, type RunItem, type RunState } from '../../core/run/state.ts';
-import { beganThroughBreaker } from './breaker-holds.ts';
-import { changedItems } from './changed-items.ts';
-import { PUNCTUAL, type Moment } from './checker.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import { type Moment, PUNCTUAL, type SafetyCheck } from './checker.ts';
+import { changedItems } from './of-runs.ts';
 
+/** Between an offer and the answer to it nothing takes time; shorter than whoever waits looks by itself. */
+const IDLE_MAX_MS = 10 * MINUTE_MS;
+
+const OFFERS: ReadonlySet<string> = new Set(['offerRoom', 'removeConversation']);
+const ASKS: ReadonlySet<string> = new Set(['placeConversation', 'reserveSlot']);
+
+/** I31: no slot idles while somebody waits whose limits allow it (D29). Must not decide whose turn it is. */
+export function noSlotIdles(): SafetyCheck {
+  let since = new Map<string, number>();
+  /** A try may take as long as it likes. */
+  const asking = new Set<string>();
+  /** The latest offer of which nobody has heard yet. */
+  let offeredAt = -Infinity;
+  return ({ step, facts, timeliness }: Moment) => {
+    const { at, address, event, commands } = step;
+    const before = since;
+    since = new Map(facts.turns().map(({ waiterId }) => [waiterId, before.get(waiterId) ?? at]));
+    const isOnItsWay = (from: number) => offeredAt >= from - MINUTE_MS;
+    const idle = [...since].find(
+      ([id, from]) => !asking.has(id) && at > from + IDLE_MAX_MS && !isOnItsWay(from),
+    );
+    // It speaks: it asks, has heard, or goes.
+    if (since.has(address.id)) since.set(address.id, at);
+    if (commands.some(({ type }) => ASKS.has(type))) asking.add(address.id);
+    else asking.delete(address.id);
+    if (event.type === 'roomOffered') offeredAt = -Infinity;
+    if (commands.some(({ type }) => OFFERS.has(type))) offeredAt = at;
+    if (idle === undefined || timeliness?.isDisturbed === true) return null;
+    return `a slot is free for "${idle[0]}" since ${at - idle[1]} ms, and it waits in the line`;
+  };
+}
+
+/** `before` and `after` of a step in which something began, at that instant of the run's own clock. */
+function beganThroughBreaker(before: RunState, after: RunState, now: number): string | null {
+  const { trip } = before;
+  const probes = before.rules.breaker?.recover?.probes;
+  // A step that ends a probe may close the breaker before something begins, and a person may close it.
+  if (trip === undefined || probes === undefined || after.trip === undefined) return null;
+  if (trip.probingSince === null && now < trip.until)
+    return `an item begins ${trip.until - now} ms before its breaker has cooled down`;
+  const since = after.trip.probingSince;
+  if (since === null) return 'an item begins, and its breaker is open';
+  const probing = after.items.filter(
+    (item) => isInFlight(item) && item.admittedAt !== null && item.admittedAt >= since,
+  ).length;
+  return probing > probes ? `${probing} probes of its breaker are in flight, and ${probes} may be` : null;
+}
+
+/**
+ * R1: a run begins only what fits: places, budget with its reserves, pauses of retries, its mode; and it holds only
+ * for a reason. Owns the checks on what a run begins; must not choose who comes next.
+ */
 export function admissionFits(moment: Moment): string | null {
   const { step, timeliness = PUNCTUAL } = moment;
   const before = step.before as RunState | null;
