@@ -18,7 +18,7 @@ export interface AgentClient extends AgentServer {
   close(): Promise<void>;
 }
 
-export interface AgentClientOptions {
+interface AgentClientOptions {
   /** Bounds every call but `execute`, whose own time is added to a margin; default 30 s. */
   readonly timeoutMs?: number;
   /** Which server is spoken to; the reference one by default. */

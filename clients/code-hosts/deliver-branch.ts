@@ -10,7 +10,7 @@ import { basicAuthorization } from './credential.ts';
 import { resolveRepository } from './local-backend.ts';
 import { withScratchGit, type GitCall, type GitEnd, type ScratchGit } from './scratch-git.ts';
 
-export interface BranchDeliveryOptions {
+interface BranchDeliveryOptions {
   readonly codeHosts: CodeHosts;
   /** Credential of the deployment by provider; null for none. */
   credentialOf(provider: string): string | null;

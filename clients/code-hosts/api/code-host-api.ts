@@ -26,7 +26,7 @@ import type {
 } from './host-client.ts';
 import { plainAddress, plainLine, plainText } from './plain-text.ts';
 
-export interface CodeHostApiOptions {
+interface CodeHostApiOptions {
   readonly codeHosts: CodeHosts;
   /** By provider; null where nobody can say. */
   apiOf(provider: string): HostApi | null;
