@@ -52,7 +52,7 @@ export function compileJob(source: JobSource, world: JobWorld): Compilation {
   return compilation;
 }
 
-export interface ExplainedCompilation extends Compilation {
+interface ExplainedCompilation extends Compilation {
   /** Null as `plan` is. */
   readonly origins: PlanOrigins | null;
 }

@@ -15,7 +15,7 @@ export type Source =
  * `deployment`: neither, and the deployment or the user's own setting decides; `plan`: read from a saved plan, which
  * no longer tells.
  */
-export type OriginKind = 'job' | 'extends' | 'default' | 'deployment' | 'plan';
+type OriginKind = 'job' | 'extends' | 'default' | 'deployment' | 'plan';
 
 export interface Origin {
   readonly kind: OriginKind;

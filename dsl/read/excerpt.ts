@@ -15,7 +15,7 @@ const MASKED_CODE = 'JOB218';
 const WITHOUT_TEXT: ReadonlySet<string> = new Set(['JOB102', 'JOB103', 'JOB104', 'JOB105']);
 
 /** A place in the text; without a code it is not one of a diagnostic. */
-export type ExcerptPlace = Pick<Diagnostic, 'line' | 'column' | 'endLine' | 'endColumn'> &
+type ExcerptPlace = Pick<Diagnostic, 'line' | 'column' | 'endLine' | 'endColumn'> &
   Partial<Pick<Diagnostic, 'code'>>;
 
 /** Draws lines of one text. `all` are the findings of the file: what one of them masks is masked under all of them. */

@@ -42,7 +42,7 @@ export function indexLines(text: string): LineIndex {
   };
 }
 
-export function codePoints(text: string): number {
+function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;

@@ -18,7 +18,7 @@ export interface TreeEntry {
   readonly value: Tree;
 }
 
-export interface TreeList {
+interface TreeList {
   readonly kind: 'list';
   readonly span: Span;
   readonly items: readonly Tree[];

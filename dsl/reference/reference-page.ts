@@ -10,7 +10,7 @@ import { builtInDefaults } from './defaults.ts';
 import { aboutOf, rowsBelow, typeOf, type KeyRow } from './schema-rows.ts';
 
 /** A piece of a valid file in which a key is written; null when no file has it. */
-export type ExampleOf = (kind: 'job' | 'scenario', path: string) => string | null;
+type ExampleOf = (kind: 'job' | 'scenario', path: string) => string | null;
 
 const HEAD = `# Reference
 
