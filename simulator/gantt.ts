@@ -21,7 +21,7 @@ const KEY_WIDTH_MAX = 24;
 /** Fewer cells tell nothing; a terminal that is narrower breaks the lines itself. */
 const BAR_WIDTH_MIN = 10;
 
-export interface GanttOptions {
+interface GanttOptions {
   readonly conversations: readonly SimulatedConversation[];
   /** Epoch milliseconds of the left edge and of the right one. */
   readonly from: number;

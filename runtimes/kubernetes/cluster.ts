@@ -30,7 +30,7 @@ const ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const ACCOUNT_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const TOO_MANY_REQUESTS = 429;
 
-export type KubernetesClient = typeof Client;
+type KubernetesClient = typeof Client;
 
 export interface ClusterApi {
   readonly client: KubernetesClient;
@@ -52,7 +52,7 @@ export interface Cluster {
   ask<T>(what: string, work: (api: ClusterApi) => Promise<T>): Promise<T>;
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly kubeconfig: string | null;
   readonly context: string | null;
   readonly namespace: string;

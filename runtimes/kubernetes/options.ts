@@ -26,7 +26,7 @@ export interface RouteGates {
 }
 
 /** How much of a node is kept free for a sandbox; at most its limits. */
-export interface PodRequests {
+interface PodRequests {
   readonly memoryBytes: number | null;
   readonly cpus: number | null;
 }

@@ -13,7 +13,7 @@ export interface HostSockets {
 }
 
 /** What a runtime binds, and what must not be reached through it. */
-export interface BoundSockets {
+interface BoundSockets {
   readonly hostSockets: HostSockets;
   readonly egressSocket?: string | null;
   readonly socketDir: string;

@@ -5,11 +5,10 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
-import { guardObject } from './guard/guard-object.ts';
+import { guardObject } from './guard/guard-file.ts';
 import type { HostSockets } from './host-sockets.ts';
 import { LOG_BYTES_MAX } from './limits.ts';
-import { SERVER_GROUP } from './tools-user.ts';
-import type { ToolsUser } from './tools-user.ts';
+import { SERVER_GROUP, type ToolsUser } from './tools-user.ts';
 
 /** Loopback ports that lead to the host; as seen from inside. */
 export interface RoutePorts {
@@ -79,7 +78,7 @@ export interface InsideView {
 }
 
 /** Bubblewrap, and the filter of system calls that tools get. agent/toolbox.ts uses both. */
-export interface Toolbox {
+interface Toolbox {
   readonly bwrap: string;
   readonly filter: string;
 }

@@ -74,7 +74,7 @@ class FaultAims {
   }
 }
 
-export interface CaseOptions {
+interface CaseOptions {
   readonly seed: number;
   /** A part of the case; absent: all of it. */
   readonly keep?: CaseSubset;
@@ -100,7 +100,7 @@ export interface CaseResult {
 }
 
 /** Name of the violation when a step throws, or when a case has no end. */
-export const THROWN = 'thrown';
+const THROWN = 'thrown';
 /** Looks and events of one case: far more than any has, and fewer than anybody waits for. */
 const PLAYED_MAX = 600_000;
 /** So often it is asked how much was played. */

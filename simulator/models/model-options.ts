@@ -16,7 +16,7 @@ export interface Policy extends Pick<Deployment, 'limits' | 'capacity' | 'onFull
 }
 
 /** Milliseconds each. */
-export interface RuntimeTimes {
+interface RuntimeTimes {
   readonly boot: Distribution;
   readonly resume: Distribution;
   readonly stop: Distribution;
@@ -50,7 +50,7 @@ export interface AgentGap {
 }
 
 /** The first rule whose pattern fits the key decides; `*` stands for any characters. */
-export interface AgentRule {
+interface AgentRule {
   readonly keys: string;
   readonly behaviour: AgentBehaviour;
 }

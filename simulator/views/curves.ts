@@ -10,7 +10,7 @@ export interface CurvePoint {
   readonly value: number;
 }
 
-export type ActivityCounts = Readonly<Record<Activity, number>>;
+type ActivityCounts = Readonly<Record<Activity, number>>;
 
 export interface Curves {
   /** A step function: capacity slots held. */

@@ -19,7 +19,7 @@ export const FIGURE_NAMES = [
 ] as const;
 export type FigureName = (typeof FIGURE_NAMES)[number];
 
-export interface PlayFigures extends Readonly<Record<FigureName, number>> {
+interface PlayFigures extends Readonly<Record<FigureName, number>> {
   /** Infinity while a conversation has not ended. */
   readonly makespanMs: number;
   readonly succeeded: number;

@@ -1,6 +1,4 @@
-/**
- * Middles of figures. Owns mean, median and percentile; must not print.
- */
+/** Middles of figures: mean, median and percentile. Must not print. */
 
 export function mean(figures: readonly number[]): number {
   return figures.reduce((sum, one) => sum + one, 0) / figures.length;
