@@ -54,6 +54,7 @@ const MISSING_IN_SECRET: Readonly<Record<string, string>> = {
   path: 'write the path of the file that holds the value',
 };
 
+/** The language of job files. */
 export const JOB_LANGUAGE: Language = {
   document: 'job',
   schema: jobSchema,

@@ -6,7 +6,9 @@ import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
 import type { SecretReference } from '../core/plan/plan.ts';
 import type { Hasher } from './plan/plan-text.ts';
 
+/** Why a file could not be read. */
 export type FileProblem = 'missing' | 'directory' | 'special' | 'too_large' | 'binary';
+/** The text of a file, or why there is none. */
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };
 
 /** A data file in pieces of text or of its bytes, in order; the pieces are read while they are taken. */
@@ -20,6 +22,7 @@ export interface AskedIssues extends IssueQuery {
   readonly token: SecretReference | null;
 }
 
+/** Issues of a repository, or why there are none. */
 export type IssuesRead =
   | {
       readonly rows: readonly IssueRow[];
@@ -36,6 +39,7 @@ export interface FolderEntry {
   readonly isLink: boolean;
 }
 
+/** What a folder holds, or why that cannot be said. */
 export type FolderRead =
   { readonly entries: readonly FolderEntry[] } | { readonly problem: 'missing' | 'unreadable' };
 
@@ -45,6 +49,7 @@ export interface GivenInputs {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** All that compiling a job asks of the world beside its file. */
 export interface JobWorld extends Hasher {
   /** Reads a text file by its path relative to the job file. Must not throw. */
   readFile(relativePath: string): FileRead;

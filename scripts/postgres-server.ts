@@ -16,6 +16,7 @@ import {
   type ServerProgram,
 } from './postgres-process.ts';
 
+/** A running server, whoever runs it. */
 export interface PostgresServerProcess {
   readonly host: '127.0.0.1';
   readonly port: number;

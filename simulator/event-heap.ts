@@ -19,6 +19,7 @@ const SEQUENCES = 2 ** 50;
 /** Entries there is room for at first; doubled whenever it is used up. */
 const ROOM = 64;
 
+/** The total order of all that is to come. */
 export class EventHeap<Entry extends HeapEntry> {
   private readonly entries: Entry[] = [];
   private ats = new Float64Array(ROOM);

@@ -14,6 +14,7 @@ const MARKS: Readonly<Record<Activity, string>> = {
   ended: ' ',
 };
 
+/** What the marks of the bars mean. */
 export const LEGEND = '. queued   s starting   # working   - paused';
 
 /** A longer key is cut; what is cut ends in "~". */

@@ -50,6 +50,7 @@ export interface PlayedStage {
   /** Epoch milliseconds at which its clock begins. */
   readonly startAt: number;
 }
+/** Puts a world and a driver together; `onStep` hears of every step. */
 export type OpenStage = (
   world: (port: ModelPort) => World,
   onStep: (step: SimulationStep) => void,

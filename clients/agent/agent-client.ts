@@ -13,6 +13,7 @@ import { createSurfaceCalls } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';
 import { createWorkspaceCalls } from './workspace-calls.ts';
 
+/** The port of the Agent Server, with the connections that it keeps. */
 export interface AgentClient extends AgentServer {
   /** Breaks running calls. */
   close(): Promise<void>;
@@ -25,6 +26,7 @@ interface AgentClientOptions {
   readonly dialect?: AgentDialect;
 }
 
+/** Opens nothing until the first call. */
 export function createAgentClient(options: AgentClientOptions = {}): AgentClient {
   const { timeoutMs = CALL_TIMEOUT_MS, dialect = 'reference' } = options;
   const connections = createConnections();

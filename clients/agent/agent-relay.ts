@@ -7,6 +7,7 @@ import type { AgentRelay } from '../../ports/agent-relay.ts';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import { connectGuarded } from './guarded-socket.ts';
 
+/** Connects anew for each call; what comes back is a bare socket. */
 export function createAgentRelay(): AgentRelay {
   return { connect: ({ agent }) => open(agent) };
 }

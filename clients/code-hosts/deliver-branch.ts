@@ -18,6 +18,7 @@ interface BranchDeliveryOptions {
   readonly scratchDir: string;
 }
 
+/** Pushes patches as branches with Git of this host. */
 export function createBranchDelivery(options: BranchDeliveryOptions): BranchDelivery {
   return {
     async deliver(request) {

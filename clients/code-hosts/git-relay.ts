@@ -56,6 +56,7 @@ export interface GitRelayOptions {
   readonly warn: (text: string) => void;
 }
 
+/** An HTTP server for Git on a unix socket, as sandboxes have it bound in. */
 export interface GitRelay {
   /** @throws Error the socket cannot be made */
   listen(): Promise<void>;

@@ -17,6 +17,7 @@ export type Source =
  */
 type OriginKind = 'job' | 'extends' | 'default' | 'deployment' | 'plan';
 
+/** Who decided a value, where it is written, and what its expressions looked at. */
 export interface Origin {
   readonly kind: OriginKind;
   /** Null for what is written nowhere. */
@@ -26,6 +27,7 @@ export interface Origin {
   readonly from: readonly Source[];
 }
 
+/** One value of a plan under both of its names, with its origin. */
 export interface EffectiveValue {
   /** As the job names it: `wait.deadline`, `tags.owner`. */
   readonly key: string;

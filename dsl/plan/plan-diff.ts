@@ -10,6 +10,7 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 /** `reused`: nothing changed and it had succeeded; `retried`: nothing changed and it had not. */
 export type ItemChangeKind = 'new' | 'changed' | 'reused' | 'retried' | 'orphaned';
 
+/** One field that two plans have differently. */
 export interface FieldChange {
   /** Dotted: `limits.turns`; `prompt` as a whole. */
   readonly field: string;
@@ -18,6 +19,7 @@ export interface FieldChange {
   readonly after: unknown;
 }
 
+/** What became of one conversation between two plans. */
 export interface ItemChange {
   readonly kind: ItemChangeKind;
   readonly key: string;
@@ -27,6 +29,7 @@ export interface ItemChange {
   readonly outcome: Outcome | null;
 }
 
+/** All that differs between two plans. */
 export interface PlanDiff {
   /** What concerns the run as a whole. */
   readonly run: readonly FieldChange[];

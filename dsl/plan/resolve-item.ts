@@ -187,6 +187,7 @@ export function durationMs(text: string | undefined): number | null {
   return text === undefined ? null : parseDuration(text);
 }
 
+/** An amount of USD in nano-USD; null where none is written. */
 export function amountNano(text: string | undefined): number | null {
   return text === undefined ? null : parseUsd(text);
 }

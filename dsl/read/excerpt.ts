@@ -24,6 +24,7 @@ export interface Excerpts {
   draw(place: ExcerptPlace): string[];
 }
 
+/** Draws findings of `text`; `all` says what is masked in every line. */
 export function createExcerpts(text: string, all: readonly Diagnostic[]): Excerpts {
   const lines = indexLines(text);
   const masks = all.filter((diagnostic) => diagnostic.code === MASKED_CODE);

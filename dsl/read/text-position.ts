@@ -26,6 +26,7 @@ export interface LineIndex {
   readonly lineCount: number;
 }
 
+/** Finds the lines once, so that each position is a search. */
 export function indexLines(text: string): LineIndex {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

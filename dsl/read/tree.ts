@@ -4,6 +4,7 @@
  */
 import type { Span } from './text-position.ts';
 
+/** A document with the place of each of its values. */
 export type Tree = TreeMap | TreeList | TreeScalar;
 
 export interface TreeMap {
@@ -36,6 +37,7 @@ export interface TreeScalar {
   readonly open?: true;
 }
 
+/** Keys and indexes from the top down. */
 export type TreePath = readonly (string | number)[];
 
 /** The entry of a map; undefined for anything but a map that has the key. */
@@ -48,6 +50,7 @@ export function childOf(tree: Tree | undefined, key: string | number): Tree | un
   return entryOf(tree, key)?.value;
 }
 
+/** The value at a path; undefined where the way ends early. */
 export function treeAt(tree: Tree | undefined, path: TreePath): Tree | undefined {
   return path.reduce<Tree | undefined>(childOf, tree);
 }

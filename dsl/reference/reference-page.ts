@@ -35,6 +35,7 @@ Lengths of time and counts of tokens that vary are written as one value, or as a
 | \`{dist: exponential, mean: 20m}\` | Without memory: 50 of 100 are below 0.69 of the mean, 95 of 100 below three times of it. |
 `;
 
+/** The reference of the language as Markdown, with an example for each key that has one. */
 export function referencePage(exampleOf: ExampleOf): string {
   return [
     HEAD,

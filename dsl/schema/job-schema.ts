@@ -170,6 +170,7 @@ const reconcile = z
   })
   .meta({ description: 'Joins spend rows with conversations (D27).' });
 
+/** A job file in long form. */
 export const jobSchema = z
   .strictObject({
     kind: z.literal('job').meta({ description: 'What the file is.' }),

@@ -44,6 +44,7 @@ interface EgressOptions {
   readonly mayReach?: (address: string) => boolean;
 }
 
+/** The one way out of sandboxes whose network is closed. */
 export interface EgressProxy {
   listen(): Promise<void>;
   close(): Promise<void>;
@@ -57,6 +58,7 @@ class Refusal extends Error {
   }
 }
 
+/** Listens nowhere until it is told to. */
 export function createEgressProxy(options: EgressOptions): EgressProxy {
   const open = new Set<Duplex>();
   const keep = (stream: Duplex): void => {

@@ -32,6 +32,7 @@ const TOO_MANY_REQUESTS = 429;
 
 type KubernetesClient = typeof Client;
 
+/** The clients of the API groups that are used. */
 export interface ClusterApi {
   readonly client: KubernetesClient;
   readonly config: KubeConfig;
@@ -41,6 +42,7 @@ export interface ClusterApi {
   readonly make: KubeConfig['makeApiClient'];
 }
 
+/** A cluster that is asked with deadlines, and whose errors are ours. */
 export interface Cluster {
   readonly namespace: string;
   readonly clock: Clock;

@@ -31,6 +31,7 @@ interface PodRequests {
   readonly cpus: number | null;
 }
 
+/** What a deployment says of its cluster. */
 export interface KubernetesRuntimeOptions {
   /** Absolute path of a kubeconfig; null: the pod's own account, or the file that `kubectl` would read. */
   readonly kubeconfig: string | null;

@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 
+/** Unix sockets of the host that are bound into every sandbox, by what answers there. */
 export interface HostSockets {
   readonly proxy: string;
   readonly webhook: string;

@@ -19,6 +19,7 @@ export interface RoutePorts {
 
 /** Fixed, because every sandbox has a loopback of its own. */
 export const BOUND_PORTS: RoutePorts = { proxy: 4100, webhook: 4101, git: 4102 };
+/** Where a sandbox finds its way out on loopback. */
 export const EGRESS_PORT = 4103;
 export const HOST_SOCKET_NAMES = ['proxy', 'webhook', 'git'] as const;
 /** Beside a program: the code that V8 made of it; inside/compiled-code.ts looks for it under this name. */
@@ -51,6 +52,7 @@ export const INSIDE = {
 } as const;
 /** Callbacks leave after this many seconds: a status that arrives late delays every pause decision. */
 const WEBHOOK_FLUSH_DELAY_S = 1;
+/** The search path of programs inside. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Paths that differ between a namespace and a plain process. */

@@ -34,6 +34,7 @@ const NO_ISOLATION_WARNING =
   'Sandboxes run as plain processes: they isolate nothing. ' +
   'An agent can read and change whatever this user can, and reach the network';
 
+/** How sandboxes are kept apart on this host. */
 export type Isolation =
   | {
       readonly kind: 'namespaces';

@@ -18,6 +18,7 @@ const NOTES_MAX = 1_000;
  */
 const HOLE_BYTES_MAX = 4 * 1024 ** 3;
 
+/** The bytes of an archive of these entries, piece by piece, with a note of what is missing at its end. */
 export async function* tarMembers(
   entries: AsyncIterable<WalkedEntry>,
   holeBytesMax = HOLE_BYTES_MAX,

@@ -56,6 +56,7 @@ export function hostedCase(seed: number): CampaignCase {
   return random.happens(HOSTS_ALONE_SHARE) ? { ...hosted, aim: null, mix: {}, aimedKinds: [] } : hosted;
 }
 
+/** The same seed gives the same case. */
 export function randomCase(seed: number): CampaignCase {
   const random = new RandomStream(seed).split('case');
   const aim = aimOf(seed);

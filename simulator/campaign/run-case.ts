@@ -84,6 +84,7 @@ interface CaseOptions {
   readonly table?: boolean;
 }
 
+/** What a case did, and which invariant it broke. */
 export interface CaseResult {
   readonly seed: number;
   /** In order of their instants; empty when every invariant holds. */
@@ -106,6 +107,7 @@ const PLAYED_MAX = 600_000;
 /** So often it is asked how much was played. */
 const SLICE_MS = HOUR_MS;
 
+/** Plays one case to its end, with every checker. */
 export function runCase({ seed, keep = {}, hosts = false, table = false }: CaseOptions): CaseResult {
   return new CasePlay(hosts ? hostedCase(seed) : randomCase(seed), keep, table).play();
 }

@@ -20,6 +20,7 @@ function indicesOf(kind: Aim['kind']): readonly number[] {
   return [...AIMS.keys()].filter((index) => AIMS[index]?.kind === kind);
 }
 
+/** Which seed comes next, by what is not yet covered. */
 export class SeedOrder {
   private next: number;
   private turn = 0;

@@ -14,6 +14,7 @@ interface FaultEntry {
 
 const fault = (faultClass: FaultClass, says: string): FaultEntry => ({ class: faultClass, says });
 
+/** Every fault by its name. */
 export const FAULTS = {
   runtime_error_before_effect: fault('runtime', 'a call fails and did nothing'),
   runtime_effect_then_error: fault('runtime', 'a call did its work and answers with an error'),
@@ -119,6 +120,7 @@ export const FAULTS = {
 } as const satisfies Readonly<Record<string, FaultEntry>>;
 
 export type FaultName = keyof typeof FAULTS;
+/** In the order of the catalogue. */
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];
 
 /** Probability of each kind at each of its opportunities, from 0 to 1; an absent kind never strikes. */

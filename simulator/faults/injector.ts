@@ -25,6 +25,7 @@ export type FaultSource =
 
 export const NO_FAULTS: FaultSource = { kind: 'mix', mix: {} };
 
+/** One word for a fault at a place. */
 export function faultKey({ fault, where }: Pick<Injected, 'fault' | 'where'>): string {
   return `${fault}@${where}`;
 }

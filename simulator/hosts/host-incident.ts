@@ -13,6 +13,7 @@ const HOST_INCIDENTS = {
 } as const;
 
 type HostIncidentName = keyof typeof HOST_INCIDENTS;
+/** In the order of the list. */
 export const HOST_INCIDENT_NAMES = Object.keys(HOST_INCIDENTS) as readonly HostIncidentName[];
 
 export interface HostIncident {

@@ -17,9 +17,13 @@ export type Distribution =
 
 type Of<Kind extends Distribution['kind']> = Extract<Distribution, { readonly kind: Kind }>;
 
+/** Always the same. */
 export const fixed = (value: number): Of<'fixed'> => ({ kind: 'fixed', value });
+/** Each whole number from `min` to `max` alike. */
 export const uniform = (min: number, max: number): Of<'uniform'> => ({ kind: 'uniform', min, max });
+/** By its middle and what 95 of 100 stay within. */
 export const lognormal = (p50: number, p95: number): Of<'lognormal'> => ({ kind: 'lognormal', p50, p95 });
+/** By its mean. */
 export const exponential = (mean: number): Of<'exponential'> => ({ kind: 'exponential', mean });
 
 /** The 95th percentile of the standard normal distribution. */

@@ -61,6 +61,7 @@ export interface FailureRate {
   readonly share?: number;
 }
 
+/** The figures of one world. */
 export interface ModelOptions {
   readonly runtime: RuntimeTimes;
   /** Milliseconds of every step of a start, of a delivery and of an interruption. */

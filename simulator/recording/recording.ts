@@ -29,6 +29,7 @@ export interface RecordedConversation {
   readonly resumes: number;
 }
 
+/** A run as a file that can be played again. */
 export interface Recording {
   readonly kind: 'recording';
   readonly format: 1;
@@ -50,6 +51,7 @@ export interface Recording {
   readonly conversations: readonly RecordedConversation[];
 }
 
+/** The recording of a run that has ended. */
 export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recording {
   const last = new Map<string, AttemptFacts>();
   for (const attempt of attempts)

@@ -42,6 +42,7 @@ export interface ItemFacts {
   readonly endedAt: number | null;
 }
 
+/** A run as its store knows it. */
 export interface RunFacts {
   readonly job: string;
   readonly planHash: string;

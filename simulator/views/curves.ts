@@ -12,6 +12,7 @@ export interface CurvePoint {
 
 type ActivityCounts = Readonly<Record<Activity, number>>;
 
+/** The lines of one play. */
 export interface Curves {
   /** A step function: capacity slots held. */
   readonly slots: readonly CurvePoint[];

@@ -15,6 +15,7 @@ import { spreadOf } from './spread.ts';
 /** A longer table is for --json. */
 const TABLE_ROWS_MAX = 1_000;
 
+/** What the page shows. */
 export interface PlanPage {
   /** Of the job or scenario. */
   readonly name: string;

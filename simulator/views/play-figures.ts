@@ -17,6 +17,7 @@ export const FIGURE_NAMES = [
   'capacityMet',
   'budgetMet',
 ] as const;
+/** One of FIGURE_NAMES. */
 export type FigureName = (typeof FIGURE_NAMES)[number];
 
 interface PlayFigures extends Readonly<Record<FigureName, number>> {
@@ -26,6 +27,7 @@ interface PlayFigures extends Readonly<Record<FigureName, number>> {
   readonly conversations: number;
 }
 
+/** Many plays in a few figures. */
 export interface PlaysSummary {
   readonly plays: number;
   readonly spreads: Readonly<Record<FigureName, Spread>>;
@@ -33,6 +35,7 @@ export interface PlaysSummary {
   readonly successShare: number;
 }
 
+/** The figures of one answer. */
 export function figuresOf({
   conversations,
   makespanMs,

@@ -12,6 +12,7 @@ import type { World } from '../../simulator/models/world.ts';
 import { SkippingPlay, type Playing } from './skipping-play.ts';
 import { WaitingEngine } from './waiting-engine.ts';
 
+/** A world on a server of its own, moved on like the simulator. */
 export interface SkippingStage extends PlayedStage {
   /** Ends the server; what was read stays readable. */
   close(): void;

@@ -35,6 +35,7 @@ interface CodeHostApiOptions {
   readonly clock: Clock;
 }
 
+/** The port over GitHub, GitLab and Gitea; which of them is asked follows from the provider. */
 export function createCodeHostApi(options: CodeHostApiOptions): CodeHostApi {
   return {
     providerOf: (provider) => providerOf(provider, options),

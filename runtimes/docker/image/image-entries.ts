@@ -28,6 +28,7 @@ const EMPTY_DIRECTORIES = [
   'var/tmp',
 ];
 
+/** The files of an image in the order in which its archive has them. */
 export async function* imageEntries(files: FileSet): AsyncGenerator<WalkedEntry> {
   const made = await mkdtemp(join(tmpdir(), 'parley-image-'));
   try {
