@@ -10,8 +10,8 @@ import type { SafetyCheck } from '../checker.ts';
 
 /**
  * H3: a sandbox is placed on a host that is there, has room, and is what was asked for; a new one on none that drains
- * (D33). Owns the check on the hosts as they were at that instant; which of them is the best is said in filled-as-
- * ordered.ts.
+ * (D33). Owns the check on the hosts as they were at that instant; which of them is the best is
+ * said by filledAsOrdered.
  */
 export function placedWithRoom(): SafetyCheck {
   const added = unseen<HostPlacement>();
