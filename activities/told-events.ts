@@ -6,7 +6,7 @@ import type { ConversationId } from '../core/ids.ts';
 import type { EventLog } from '../ports/record-store.ts';
 import type { Troubles } from '../ports/troubles.ts';
 
-/** Key of the state update; `agent/model-trouble.ts` writes it. */
+/** Key of the state update; `agent/model/llm-client.ts` writes it. */
 const KEY = 'model_trouble';
 const CAUSE_CHARS_MAX = 500;
 /** Conversations whose last word is remembered, so that a second reading of it writes nothing. */

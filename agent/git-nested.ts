@@ -10,7 +10,7 @@ import { shownPath } from './git-findings.ts';
 import { GitError, git, line, pathsIn } from './workspace/git.ts';
 import { GIT_NESTED_BYTES_MAX, GIT_NESTED_MAX } from './limits.ts';
 
-export interface OuterSnapshot {
+interface OuterSnapshot {
   readonly repository: string;
   readonly base: string;
   readonly env: Readonly<Record<string, string>>;

@@ -2,10 +2,9 @@
  * Masking of a text that is not whole yet: a value that two pieces cut in two must leave with neither of them.
  * Owns how much of a text may be said already. Pure.
  */
-import { MASK } from './redaction.ts';
-import type { MaskedForms } from './redaction.ts';
+import { MASK, type MaskedForms } from './redaction.ts';
 
-export interface SettledText {
+interface SettledText {
   /** Masked. */
   readonly text: string;
   /** Where what was not said yet begins. */

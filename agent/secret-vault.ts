@@ -3,8 +3,7 @@
  * conversations of a sandbox share its files, so a value of one may show up in the transcript of another.
  * Never writes anything down.
  */
-import { makeRedactor } from './redaction.ts';
-import type { MaskedForms, Redactor } from './redaction.ts';
+import { makeRedactor, type MaskedForms, type Redactor } from './redaction.ts';
 
 export class SecretVault implements Redactor {
   readonly #environments = new Map<string, Map<string, string>>();

@@ -4,8 +4,7 @@
  * place, where nothing else is; and what was opened for reading is looked at once it is open, and no sooner.
  */
 import { constants } from 'node:fs';
-import { open, readlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open, readlink, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 

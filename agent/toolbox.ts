@@ -51,7 +51,7 @@ interface ToolboxParts {
 }
 
 /** Null: tools run beside the server. */
-export function toolboxParts(environment: Readonly<Record<string, string | undefined>>): ToolboxParts | null {
+function toolboxParts(environment: Readonly<Record<string, string | undefined>>): ToolboxParts | null {
   const bwrap = environment['PARLEY_TOOLBOX_BWRAP'] ?? '';
   const filter = environment['PARLEY_TOOLBOX_FILTER'] ?? '';
   const socket = environment['PARLEY_AGENT_SOCKET'] ?? '';
@@ -79,7 +79,7 @@ export interface ToolProcess {
   signal(signal: NodeJS.Signals): void;
 }
 
-export interface ToolOptions {
+interface ToolOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   /** At most descriptors 0 to 3. */

@@ -10,15 +10,14 @@ import { HOOK_EVENTS, hookConfigSchema, isMatcher, mergeHooks } from './hooks/ho
 import type { HookConfig } from './hooks/hook-config.ts';
 import { WORKSPACE_SKILLS_BYTES_MAX } from './limits.ts';
 import { jsonOrNull } from './model/llm-response.ts';
-import { FileFinding, readInside, skillsIn } from './skill-file.ts';
-import type { SkillsRead } from './skill-file.ts';
+import { FileFinding, readInside, skillsIn, type SkillsRead } from './skill-file.ts';
 import type { Skill } from './skills.ts';
 
 /** Files, or folders with a SKILL.md; of two skills of one name that of the first folder counts. */
 const SKILL_FOLDERS = ['.agents/skills', '.openhands/skills', '.openhands/microagents'];
 const HOOKS_FILE = '.openhands/hooks.json';
 
-export interface HooksRead {
+interface HooksRead {
   readonly hooks: HookConfig | null;
   /** What is not run, and why: one sentence each. */
   readonly findings: readonly string[];

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { World } from '../activities/world.ts';
 import { tell } from './all/figure.ts';
+import { percentile } from './all/means.ts';
 import { dialectOf } from '../api/application/dialect.ts';
 import { APPLICATION_ROUTES } from '../api/application/routes.ts';
 import { startApplicationServer, type ApplicationServer } from '../api/application/server.ts';
@@ -123,10 +124,6 @@ async function onPostgres(): Promise<Filled> {
   return { store, bare, close: () => server.close() };
 }
 
-function quantile(figures: readonly number[], share: number): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor((figures.length - 1) * share)] ?? Number.NaN;
-}
-
 async function main(): Promise<void> {
   const filled = values.store === 'postgres' ? await onPostgres() : await onSqlite();
   const wish = { userId: USER, name: null, scope: 'user', now: 0, notBefore: null, expiresAt: null } as const;
@@ -177,7 +174,7 @@ async function compare(
   }
   for (const name of ['bare', 'parley'] as const) {
     const each = cpu[name] / took[name].length / MICROSECONDS;
-    const [p50, p99] = [quantile(took[name], 0.5).toFixed(1), quantile(took[name], 0.99).toFixed(1)];
+    const [p50, p99] = [percentile(took[name], 0.5).toFixed(1), percentile(took[name], 0.99).toFixed(1)];
     console.log(
       `${part.padEnd(14)} ${name.padEnd(7)} p50 ${p50} ms  p99 ${p99} ms  processor ${each.toFixed(3)} ms`,
     );
@@ -185,11 +182,11 @@ async function compare(
   for (const share of [0.5, 0.99])
     tell({
       what: `${values.store}, ${part}, p${share * 100} to the bare route`,
-      value: quantile(took.parley, share) / quantile(took.bare, share),
+      value: percentile(took.parley, share) / percentile(took.bare, share),
       ...{ unit: 'times', aim: ['≤', 1.5] },
     });
   const ratio = (share: number): string =>
-    (quantile(took.parley, share) / quantile(took.bare, share)).toFixed(2);
+    (percentile(took.parley, share) / percentile(took.bare, share)).toFixed(2);
   console.log(
     `${part.padEnd(14)} ratio   p50 ${ratio(0.5)}  p99 ${ratio(0.99)}  processor ${(cpu.parley / cpu.bare).toFixed(2)}  load ${loadavg()[0]?.toFixed(1)}`,
   );

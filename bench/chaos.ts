@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { setTimeout as wait } from 'node:timers/promises';
 import { closeDaemon, containersOf, dockerSocket, dockerdMissing } from '../scripts/docker-daemon.ts';
 import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
@@ -80,7 +81,6 @@ const counts = new Map<string, number>();
 const findings: string[] = [];
 const count = (what: string, by = 1): void => void counts.set(what, (counts.get(what) ?? 0) + by);
 const seed = Number(values.seed);
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function main(): Promise<void> {
   const sandboxes = Number(values.sandboxes);

@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { tell } from './all/figure.ts';
+import { median } from './all/means.ts';
 import { jobWorld, readJobFile } from '../host/job/job-file.ts';
 import { compileJob } from '../dsl/compile-job.ts';
 
@@ -72,10 +73,6 @@ function taken(args: readonly string[], folder: string): Taken {
   if (status !== 0) throw new Error(`Cannot measure: ${stderr}`);
   const { user, system } = JSON.parse(readFileSync(used, 'utf8')) as NodeJS.CpuUsage;
   return { ms, cpuMs: (user + system) / 1e3 };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function validate(job: string): void {

@@ -2,10 +2,13 @@
  * How many conversations the embedded engine starts and finishes per second, and at what cost.
  * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import Database from 'libsql';
 import { tell, type Aim } from './all/figure.ts';
-import { bareCommitsPerSecond } from './bare-commits.ts';
+import { median } from './all/means.ts';
 import { runConversations } from './engine/conversation-load.ts';
 import { fenceCost, type FenceCost } from './engine/fence-cost.ts';
 import type { Reading } from './engine/installation.ts';
@@ -41,11 +44,6 @@ function print(
     `load ${(loadavg()[0] ?? 0).toFixed(1)}`,
   ];
   console.log(cells.join('  '));
-}
-
-function median(figures: readonly number[]): number {
-  const sorted = figures.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 /** The medians, each figure for itself. */
@@ -164,4 +162,23 @@ if (rates.grouped !== undefined && rates.single !== undefined) {
     aim: ['≥', 4],
   });
   console.log(`group commit / one commit per event: ${(rates.grouped / rates.single).toFixed(1)} times`);
+}
+
+/** A slow disk needs no more for a steady figure, and a fast one has measured long enough. */
+const COMMITS = 1_000;
+
+/** One-row commits per second in a file of `dir`. */
+function bareCommitsPerSecond(dir: string): number {
+  const folder = mkdtempSync(join(dir, 'parley-bare-'));
+  const database = new Database(join(folder, 'bare.db'));
+  database.exec(
+    'pragma journal_mode = wal; pragma synchronous = full; create table bare (id integer primary key, text text)',
+  );
+  const insert = database.prepare('insert into bare (text) values (?)');
+  const from = process.hrtime.bigint();
+  for (let i = 0; i < COMMITS; i += 1) insert.run(`row ${i}`);
+  const seconds = Number(process.hrtime.bigint() - from) / 1e9;
+  database.close();
+  rmSync(folder, { recursive: true });
+  return COMMITS / seconds;
 }

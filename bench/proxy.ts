@@ -9,6 +9,7 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { tell, type Aim } from './all/figure.ts';
+import { median } from './all/means.ts';
 import { startBareRelay } from './proxy/bare-relay.ts';
 import { firstLine, startContenders, startOn, type Contender } from './proxy/contenders.ts';
 import { cpuSeconds, residentMib } from './proxy/process-cost.ts';
@@ -65,10 +66,6 @@ const PARTS: Readonly<Record<string, { body: string; connections: number; names:
   },
   large: { body: LARGE, connections: 8, names: ['nginx', 'bare relay', 'parse relay', 'parley'] },
 };
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
-}
 
 async function benchPart(name: string, contenders: readonly Contender[], folder: string): Promise<void> {
   const part = PARTS[name];

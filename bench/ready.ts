@@ -13,6 +13,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { tell } from './all/figure.ts';
+import { percentile } from './all/means.ts';
 import { sandboxId } from '../core/ids.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
@@ -146,17 +147,13 @@ function report(figures: Readonly<Record<string, readonly number[]>>): void {
   for (const [part, all] of Object.entries(figures)) {
     tell({
       what: `${part}, p50`,
-      value: quantile(all, 0.5),
+      value: percentile(all, 0.5),
       unit: 'ms',
       ...(part === 'above' && { aim: ['≤', 100] }),
     });
-    const at = (share: number): string => quantile(all, share).toFixed(1).padStart(8);
+    const at = (share: number): string => percentile(all, share).toFixed(1).padStart(8);
     console.log(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  least ${at(0)}`);
   }
-}
-
-function quantile(all: readonly number[], share: number): number {
-  return all.toSorted((a, b) => a - b)[Math.floor((all.length - 1) * share)] ?? Number.NaN;
 }
 
 function pause(): Promise<void> {

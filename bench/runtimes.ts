@@ -11,6 +11,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tell } from './all/figure.ts';
+import { percentile } from './all/means.ts';
 import { sandboxId } from '../core/ids.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
@@ -167,8 +168,8 @@ function report({ capabilities }: SandboxRuntime): void {
   );
   for (const [part, all] of figures) {
     const aim = part === 'freeze' || part === 'thaw' ? ({ aim: ['≤', 50] } as const) : {};
-    tell({ what: `${capabilities.kind}, ${part}, p50`, value: quantile(all, 0.5), unit: 'ms', ...aim });
-    const at = (share: number): string => quantile(all, share).toFixed(1).padStart(8);
+    tell({ what: `${capabilities.kind}, ${part}, p50`, value: percentile(all, 0.5), unit: 'ms', ...aim });
+    const at = (share: number): string => percentile(all, share).toFixed(1).padStart(8);
     process.stdout.write(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  p99 ${at(0.99)}\n`);
   }
   for (const part of ['create', 'resume'] as const) process.stdout.write(ratioLine(part));
@@ -176,7 +177,7 @@ function report({ capabilities }: SandboxRuntime): void {
 
 /** Beside the agent alone, and beside the agent and an empty sandbox one after the other: what nobody can do without. */
 function ratioLine(part: Part): string {
-  const median = (one: Part): number => quantile(figures.get(one) ?? [], 0.5);
+  const median = (one: Part): number => percentile(figures.get(one) ?? [], 0.5);
   const boot = median('bare agent boot');
   const empty = median(figures.has('bare container') ? 'bare container' : 'bare namespace');
   tell({
@@ -187,11 +188,6 @@ function ratioLine(part: Part): string {
   });
   const times = (bare: number): string => (median(part) / bare).toFixed(2);
   return `${part.padEnd(16)} ${times(boot)} times the bare boot, ${times(boot + empty)} times both bare\n`;
-}
-
-function quantile(all: readonly number[], share: number): number {
-  const sorted = [...all].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
 }
 
 await main();

@@ -15,7 +15,7 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 /** Keys that were made for webhooks say so, and are base64 behind it. */
 const KEY_PREFIX = 'whsec_';
 
-/** Follows no redirect, and waits no longer than a bound. */
+/** Keeps nothing between two messages. */
 export function createWebhookSender(): WebhookSender {
   return { send };
 }

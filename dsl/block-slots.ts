@@ -20,7 +20,7 @@ export interface Slot {
   readonly leaf: Node | null;
 }
 
-export interface BlockPlace {
+interface BlockPlace {
   readonly parent: Block | null;
   /** Column of its keys or dashes, from 0. */
   readonly column: number;

@@ -22,7 +22,7 @@ const RETRY_DEFAULT: readonly PlanRetryRule[] = [
 const UNTIL_DEFAULT: PlanWait['until'] = ['FINISHED', 'ERROR', 'STUCK', 'WAITING_FOR_CONFIRMATION'];
 const COLLECT_DEFAULT: Plan['collect'] = [{ kind: 'trajectory' }, { kind: 'diff' }];
 
-export type RulesOfRun = Pick<Plan, 'retry' | 'wait' | 'collect'>;
+type RulesOfRun = Pick<Plan, 'retry' | 'wait' | 'collect'>;
 export type OwnRules = Pick<PlanItem, 'retry' | 'wait' | 'collect'>;
 type RulesOfJob = Pick<JobDocument, 'retry' | 'wait' | 'collect' | 'deliver'>;
 

@@ -33,7 +33,7 @@ import { jobSchema, type JobDocument } from './schema/job-schema.ts';
 import type { Tree } from './read/tree.ts';
 import type { AskedIssues, JobWorld } from './world.ts';
 
-/** What came of compiling a job. */
+/** What became of a job file: a plan, or findings that say why not. */
 export interface Compilation {
   /** Null when there is an error, or an open input; warnings leave it. */
   readonly plan: Plan | null;
@@ -53,7 +53,7 @@ export function compileJob(source: JobSource, world: JobWorld): Compilation {
   return compilation;
 }
 
-export interface ExplainedCompilation extends Compilation {
+interface ExplainedCompilation extends Compilation {
   /** Null as `plan` is. */
   readonly origins: PlanOrigins | null;
 }

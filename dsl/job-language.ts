@@ -54,7 +54,7 @@ const MISSING_IN_SECRET: Readonly<Record<string, string>> = {
   path: 'write the path of the file that holds the value',
 };
 
-/** The job language for the reader of texts. */
+/** The language of job files. */
 export const JOB_LANGUAGE: Language = {
   document: 'job',
   schema: jobSchema,

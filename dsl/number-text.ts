@@ -4,7 +4,7 @@
  */
 
 /** `text`: the same number, written otherwise, as 3.10. `value`: another number, as twenty digits or 1e400. */
-export type NumberLoss = 'none' | 'text' | 'value';
+type NumberLoss = 'none' | 'text' | 'value';
 
 export function numberLoss(written: string): NumberLoss {
   const value = Number(written);

@@ -3,12 +3,11 @@
  * Owns the rules, so that a text that was laid out has its comments at the same places when it is read again;
  * the parser's own would let a comment above a section go with the end of the one before.
  */
-import { isMap, isScalar } from 'yaml';
-import type { CST, Document, Node, Scalar } from 'yaml';
+import { isMap, isScalar, type CST, type Document, type Node, type Scalar } from 'yaml';
 
 import { columnOf, slotsOf, type Block, type Slot, type Slots } from './block-slots.ts';
 
-export interface PlacedComments {
+interface PlacedComments {
   /** Above everything, and below: whatever order the keys come in. */
   readonly header: readonly string[];
   readonly footer: readonly string[];

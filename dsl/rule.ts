@@ -4,7 +4,7 @@
  */
 export type Severity = 'error' | 'warning';
 
-/** What a rule says of itself. */
+/** What a rule says of itself, in lists and in explanations. */
 export interface Rule {
   readonly severity: Severity;
   /** A few words for lists. */

@@ -23,7 +23,7 @@ export interface AskedIssues extends IssueQuery {
   readonly token: SecretReference | null;
 }
 
-/** Issues of a code host, or why there are none. */
+/** Issues of a repository, or why there are none. */
 export type IssuesRead =
   | {
       readonly rows: readonly IssueRow[];
@@ -40,7 +40,7 @@ export interface FolderEntry {
   readonly isLink: boolean;
 }
 
-/** What lies in a folder, or why that is not known. */
+/** What a folder holds, or why that cannot be said. */
 export type FolderRead =
   { readonly entries: readonly FolderEntry[] } | { readonly problem: 'missing' | 'unreadable' };
 
@@ -50,7 +50,7 @@ export interface GivenInputs {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** Everything that the compiler asks of the world. */
+/** All that compiling a job asks of the world beside its file. */
 export interface JobWorld extends Hasher {
   /** Reads a text file by its path relative to the job file. Must not throw. */
   readFile(relativePath: string): FileRead;

@@ -2,8 +2,7 @@
  * Text to one document of the YAML parser, within bounds that are kept before it is composed.
  * Owns the parser's settings, the depth and what its directives may say; explain-yaml-error.ts words what is wrong.
  */
-import { Composer, Lexer, Parser, YAMLParseError } from 'yaml';
-import type { CST, Document, YAMLError } from 'yaml';
+import { Composer, Lexer, Parser, YAMLParseError, type CST, type Document, type YAMLError } from 'yaml';
 
 /** A file is six levels deep; user text adds none. */
 export const DEPTH_MAX = 64;
@@ -23,7 +22,7 @@ const OPTIONS = {
   merge: false,
 } as const;
 
-export type YamlDocument =
+type YamlDocument =
   | {
       readonly kind: 'document';
       readonly document: Document.Parsed;

@@ -29,7 +29,7 @@ export interface ResponseHead {
 }
 
 /** What an answer needs to know beside its turn. */
-export interface AnswerPlace {
+interface AnswerPlace {
   readonly scriptName: string;
   readonly turnIndex: number;
   /** What stands in every gap of the turn; of no account for a turn without one. */

@@ -4,7 +4,7 @@
 const idPattern = /^call_([A-Za-z0-9_-]+)_(\d{1,6})_(\d{1,6})$/;
 
 /** Where a call was made: both indexes start at 0. */
-export interface CallOrigin {
+interface CallOrigin {
   readonly scriptName: string;
   readonly turnIndex: number;
   readonly callIndex: number;

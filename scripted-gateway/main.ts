@@ -10,15 +10,12 @@ import { parseArgs } from 'node:util';
 
 import type { FastifyInstance } from 'fastify';
 
-import { AnsweredErrors } from './answered-errors.ts';
-import { openKeyRing } from './key-ring.ts';
-import type { KeyRing } from './key-ring.ts';
-import { openLedger } from './ledger.ts';
-import type { Ledger } from './ledger.ts';
+import { AnsweredErrors } from './gateway-context.ts';
+import { openKeyRing, type KeyRing } from './key-ring.ts';
+import { openLedger, type Ledger } from './ledger.ts';
 import { stopGraceMs } from './limits.ts';
 import { parseScript } from './script/parse-script.ts';
-import { formatProblem } from './script/problem.ts';
-import type { Problem } from './script/problem.ts';
+import { formatProblem, type Problem } from './script/problem.ts';
 import type { GatewayScript } from './script/script.ts';
 import { createServer } from './server.ts';
 

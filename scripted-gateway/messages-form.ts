@@ -4,8 +4,7 @@
 import { z } from 'zod';
 
 import type { Answer, ResponseHead, ToolCall } from './answer.ts';
-import { readBody, toolsSchema } from './chat-request.ts';
-import type { ChatMessage, ChatRequest } from './chat-request.ts';
+import { readBody, toolsSchema, type ChatMessage, type ChatRequest } from './chat-request.ts';
 import type { Usage } from './script/script.ts';
 import { fragments } from './stream-frames.ts';
 import type { WireForm } from './wire-form.ts';

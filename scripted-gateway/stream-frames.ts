@@ -1,8 +1,7 @@
 // An answer cut into server-sent frames, as a vendor streams it. Pure: a generator of texts.
 // It must not wait, count tokens or write to a socket.
 
-import { usageBody } from './answer.ts';
-import type { Answer, ResponseHead, ToolCall } from './answer.ts';
+import { usageBody, type Answer, type ResponseHead, type ToolCall } from './answer.ts';
 import type { Usage } from './script/script.ts';
 
 /** No text is cut into more pieces than this, whatever its length. */

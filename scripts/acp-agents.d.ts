@@ -1,5 +1,5 @@
 /** Types of acp-agents.js. */
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 export type InstalledAgentName = 'opencode' | 'claude-code' | 'codex';
 
@@ -12,6 +12,4 @@ export function agentFolder(name: InstalledAgentName, env: Environment): string 
 export function acpAgentsMissing(env: Environment): string | null;
 
 /** Installs what is missing; resolves with one line for each agent that says how it went. */
-export function installAcpAgents(
-  env: Environment,
-): Promise<readonly { readonly name: string; readonly ok: boolean; readonly line: string }[]>;
+export function installAcpAgents(env: Environment): Promise<readonly Installed[]>;

@@ -6,11 +6,9 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { withLock } from './lock.js';
 import { runNetworkStep } from './run-quietly.js';
 import { ROOT } from './setup.js';
-import { toolsFolder } from './temporal-tools.js';
+import { runAsProgram, toolsFolder, underLock } from './tool-cache.js';
 
 /** By the name of the preset. */
 export const AGENT_VERSIONS = { opencode: '1.18.33', 'claude-code': '0.49.0', codex: '2.6.0' };
@@ -41,7 +39,7 @@ export function acpAgentsMissing(env) {
 /** Installs what is missing; resolves with one line for each agent that says how it went. */
 export async function installAcpAgents(env) {
   mkdirSync(deploymentFolder(env), { recursive: true });
-  return await withLock(path.join(toolsFolder(env), '.acp-agents.lock'), async () => {
+  return await underLock('acp-agents', env, async () => {
     const results = [];
     for (const name of NAMES) results.push(await install(name, env));
     return results;
@@ -63,9 +61,4 @@ async function install(name, env) {
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  for (const { name, ok, line } of await installAcpAgents(process.env)) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
-    if (process.env.CI === 'true' && !ok) process.exitCode = 1;
-  }
-}
+await runAsProgram(import.meta.url, installAcpAgents);

@@ -1,6 +1,6 @@
 /** Types of ci-tools.js, for the tests that use what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 /** Where actionlint is: on the path, or in the cache; null when it is neither. */
 export function installedActionlint(env: Environment): string | null;
@@ -12,6 +12,4 @@ export function installedGitlabCiLocal(env: Environment): string | null;
 export function ciToolsMissing(env: Environment): string | null;
 
 /** Installs both; resolves with one line for each that says how it went. */
-export function installCiTools(
-  env: Environment,
-): Promise<readonly { readonly name: string; readonly ok: boolean; readonly line: string }[]>;
+export function installCiTools(env: Environment): Promise<readonly Installed[]>;

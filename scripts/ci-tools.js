@@ -4,21 +4,24 @@
  * the cache outside the tree, and are there the next time.
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isProgram, onPath } from './find-program.js';
-import { withLock } from './lock.js';
-import { runNetworkStep } from './run-quietly.js';
-import { aside, toolsFolder } from './temporal-tools.js';
+import {
+  goInstall,
+  installTool,
+  npmInstall,
+  programIn,
+  runAsProgram,
+  toolsFolder,
+  underLock,
+} from './tool-cache.js';
 
 const ACTIONLINT_VERSION = 'v1.7.12';
 const GITLAB_VERSION = '4.75.1';
 
 /** Where actionlint is: on the path, or in the cache; null when it is neither. */
 export function installedActionlint(env) {
-  const cached = path.join(actionlintFolder(env), 'actionlint');
-  return onPath('actionlint', env) ?? (isProgram(cached) ? cached : null);
+  return programIn(actionlintFolder(env), 'actionlint', env);
 }
 
 /** The module of gitlab-ci-local that Node runs; null when it is not installed. */
@@ -35,42 +38,28 @@ export function ciToolsMissing(env) {
 
 /** Installs both; resolves with one line for each that says how it went. */
 export async function installCiTools(env) {
-  mkdirSync(toolsFolder(env), { recursive: true });
-  const lock = path.join(toolsFolder(env), '.ci-tools.lock');
-  return await withLock(lock, () => Promise.all([installActionlint(env), installGitlabCiLocal(env)]));
+  return await underLock('ci-tools', env, () =>
+    Promise.all([installActionlint(env), installGitlabCiLocal(env)]),
+  );
 }
 
 const actionlintFolder = (env) => path.join(toolsFolder(env), `actionlint-${ACTIONLINT_VERSION}`);
 const gitlabFolder = (env) => path.join(toolsFolder(env), `gitlab-ci-local-${GITLAB_VERSION}`);
 
 async function installActionlint(env) {
-  const name = 'actionlint';
-  const there = installedActionlint(env);
-  if (there !== null) return { name, ok: true, line: there };
-  const go = onPath('go', env);
-  if (go === null) return { name, ok: false, line: 'go is not installed' };
-  return await aside(name, actionlintFolder(env), async (target) => {
-    const source = `github.com/rhysd/actionlint/cmd/actionlint@${ACTIONLINT_VERSION}`;
-    await runNetworkStep(`go install ${source}`, go, ['install', source], { env: { ...env, GOBIN: target } });
-  });
+  const tool = { name: 'actionlint', there: installedActionlint(env), folder: actionlintFolder(env) };
+  return await installTool(tool, env, (target) =>
+    goInstall(`github.com/rhysd/actionlint/cmd/actionlint@${ACTIONLINT_VERSION}`, target, env),
+  );
 }
 
 async function installGitlabCiLocal(env) {
-  const name = 'gitlab-ci-local';
   const there = installedGitlabCiLocal(env);
-  if (there !== null) return { name, ok: true, line: there };
-  return await aside(name, gitlabFolder(env), async (target) => {
+  const tool = { name: 'gitlab-ci-local', there, folder: gitlabFolder(env), needs: [] };
+  return await installTool(tool, env, async (target) => {
     writeFileSync(path.join(target, 'package.json'), '{ "private": true }\n');
-    const wanted = `gitlab-ci-local@${GITLAB_VERSION}`;
-    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', wanted];
-    await runNetworkStep(`npm install of ${wanted}`, 'npm', args, { env, cwd: target });
+    await npmInstall([`gitlab-ci-local@${GITLAB_VERSION}`], target, env);
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await installCiTools(process.env);
-  for (const { name, ok, line } of results) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
-  }
-  if (process.env.CI === 'true' && results.some(({ ok }) => !ok)) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installCiTools);

@@ -1,6 +1,6 @@
 /** Types of client-generators.js, for the tests that use what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 /** Where the packages of npm are: the folder of an installation, its modules, and the generator's program. */
 export function typescriptGenerator(env: Environment): {
@@ -20,6 +20,4 @@ export function javaGenerator(env: Environment): {
 export function clientGeneratorsMissing(env: Environment): string | null;
 
 /** Installs both; resolves with one line for each that says how it went. */
-export function installClientGenerators(
-  env: Environment,
-): Promise<readonly { readonly name: string; readonly ok: boolean; readonly line: string }[]>;
+export function installClientGenerators(env: Environment): Promise<readonly Installed[]>;

@@ -6,11 +6,17 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { onPath } from './find-program.js';
-import { withLock } from './lock.js';
 import { runNetworkStep } from './run-quietly.js';
-import { aside, toolsFolder } from './temporal-tools.js';
+import {
+  installTool,
+  mavenInstall,
+  npmInstall,
+  pomOf,
+  runAsProgram,
+  toolsFolder,
+  underLock,
+} from './tool-cache.js';
 
 const TYPESCRIPT_VERSION = '7.13.0';
 /** The client that its types are made for. */
@@ -18,24 +24,15 @@ const FETCH_VERSION = '0.17.0';
 const JAR_VERSION = '7.24.0';
 
 /** The jar alone: what it depends on is in it. */
-const POM = `<project>
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>parley</groupId>
-  <artifactId>client-generators</artifactId>
-  <version>1</version>
-  <packaging>pom</packaging>
-  <dependencies>
-    <dependency>
-      <groupId>org.openapitools</groupId>
-      <artifactId>openapi-generator-cli</artifactId>
-      <version>${JAR_VERSION}</version>
+const POM = pomOf('client-generators', {
+  group: 'org.openapitools',
+  artifact: 'openapi-generator-cli',
+  version: JAR_VERSION,
+  inside: `
       <exclusions>
         <exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>
-      </exclusions>
-    </dependency>
-  </dependencies>
-</project>
-`;
+      </exclusions>`,
+});
 
 /** What the Go that it writes needs beside Go. */
 const GO_MODULE = `module parley
@@ -69,44 +66,33 @@ export function clientGeneratorsMissing(env) {
 
 /** Installs both; resolves with one line for each that says how it went. */
 export async function installClientGenerators(env) {
-  mkdirSync(toolsFolder(env), { recursive: true });
-  const lock = path.join(toolsFolder(env), '.client-generators.lock');
-  return await withLock(lock, () => Promise.all([installTypescript(env), installJar(env)]));
+  return await underLock('client-generators', env, () =>
+    Promise.all([installTypescript(env), installJar(env)]),
+  );
 }
 
 async function installTypescript(env) {
   const { folder, program } = typescriptGenerator(env);
-  const name = 'openapi-typescript';
-  if (existsSync(program)) return { name, ok: true, line: program };
-  return await aside(name, folder, async (target) => {
+  const there = existsSync(program) ? program : null;
+  return await installTool({ name: 'openapi-typescript', there, folder, needs: [] }, env, async (target) => {
     writeFileSync(path.join(target, 'package.json'), '{ "private": true, "type": "module" }\n');
     const packages = [`openapi-typescript@${TYPESCRIPT_VERSION}`, `openapi-fetch@${FETCH_VERSION}`];
-    const args = ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages];
-    await runNetworkStep(`npm install of ${packages.join(' and ')}`, 'npm', args, { env, cwd: target });
+    await npmInstall(packages, target, env);
   });
 }
 
 async function installJar(env) {
-  const name = 'openapi-generator';
   const { folder, jar } = javaGenerator(env);
-  if (existsSync(jar)) return { name, ok: true, line: jar };
-  const missing = ['mvn', 'go'].find((tool) => onPath(tool, env) === null);
-  if (missing !== undefined) return { name, ok: false, line: `${missing} is not installed` };
-  return await aside(name, folder, async (target) => {
+  const there = existsSync(jar) ? jar : null;
+  const tool = { name: 'openapi-generator', there, folder, needs: ['mvn', 'go'] };
+  return await installTool(tool, env, async (target) => {
     const goModule = path.join(target, 'module');
     mkdirSync(goModule);
     writeFileSync(path.join(goModule, 'go.mod'), GO_MODULE);
     await runNetworkStep('go mod download', 'go', ['mod', 'download', 'all'], { env, cwd: goModule });
     writeFileSync(path.join(target, 'pom.xml'), POM);
-    const args = ['-q', '-B', '-ntp', 'dependency:copy-dependencies', '-DoutputDirectory=lib'];
-    await runNetworkStep(`mvn of openapi-generator-cli:${JAR_VERSION}`, 'mvn', args, { env, cwd: target });
+    await mavenInstall(`openapi-generator-cli:${JAR_VERSION}`, target, env);
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await installClientGenerators(process.env);
-  for (const { name, ok, line } of results) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
-  }
-  if (process.env.CI === 'true' && results.some(({ ok }) => !ok)) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installClientGenerators);

@@ -1,6 +1,6 @@
 /** Types of cluster-tools.js, for the tests that use what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 export interface ClusterParts {
   /** The first program of a pod. */
@@ -22,6 +22,4 @@ export function installedCluster(env: Environment): ClusterParts | null;
 export function clusterMissing(env: Environment): string | null;
 
 /** Installs what is missing; one line for each part says how it went. */
-export function installCluster(
-  env: Environment,
-): Promise<readonly { readonly name: string; readonly ok: boolean; readonly line: string }[]>;
+export function installCluster(env: Environment): Promise<readonly Installed[]>;

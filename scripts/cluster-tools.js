@@ -7,12 +7,10 @@
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isProgram, onPath } from './find-program.js';
+import { onPath } from './find-program.js';
 import { KUBERNETES_VERSION, kubernetesModule } from './kubernetes-tools.js';
-import { withLock } from './lock.js';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
-import { aside, toolsFolder } from './temporal-tools.js';
+import { foldersOf, goInstall, installParts, runAsProgram, underLock } from './tool-cache.js';
 
 const COREDNS = 'github.com/coredns/coredns';
 const COREDNS_VERSION = 'v1.12.4';
@@ -91,14 +89,11 @@ const PACKAGES = ['etcd-server', 'containernetworking-plugins', 'ipset', 'libips
 /** Of the system, with its package: they run beside a Docker of it, too. */
 const SYSTEM = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc', 'iptables', 'kubectl'];
 
-const folderOf = ({ name }, env) => path.join(toolsFolder(env), name);
-const isWhole = (part, env) =>
-  part.programs.every((program) => isProgram(path.join(folderOf(part, env), program)));
-
 /** Folders of the parts; null when one of them is missing. */
 export function installedCluster(env) {
-  if (!PARTS.every((part) => isWhole(part, env))) return null;
-  const [pause, debian, kubernetes, router, names] = PARTS.map((part) => folderOf(part, env));
+  const folders = foldersOf(PARTS, env);
+  if (folders.includes(null)) return null;
+  const [pause, debian, kubernetes, router, names] = folders;
   return { pause: path.join(pause, 'pause'), debian, kubernetes, router, names };
 }
 
@@ -115,25 +110,11 @@ export function clusterMissing(env) {
 
 /** Installs what is missing, one after the other; resolves with one line for each that says how it went. */
 export async function installCluster(env) {
-  mkdirSync(toolsFolder(env), { recursive: true });
-  return await withLock(path.join(toolsFolder(env), '.cluster.lock'), async () => {
-    const results = [];
-    for (const part of PARTS) results.push(await install(part, env));
-    return results;
-  });
-}
-
-async function install(part, env) {
-  const { name } = part;
-  if (isWhole(part, env)) return { name, ok: true, line: folderOf(part, env) };
-  const go = onPath('go', env);
-  if (go === null) return { name, ok: false, line: 'go is not installed' };
-  const settings = { ...env, CGO_ENABLED: '0' };
-  return await aside(name, folderOf(part, env), (work) => part.make(go, work, settings));
+  return await underLock('cluster', env, () => installParts(PARTS, env, { ...env, CGO_ENABLED: '0' }));
 }
 
 /** Takes the programs out of the packages: nothing is installed on the system, and no service starts. */
-async function unpackPackages(go, work, env) {
+async function unpackPackages(work, env) {
   await runNetworkStep(`apt-get download ${PACKAGES.join(' ')}`, 'apt-get', ['download', ...PACKAGES], {
     env,
     cwd: work,
@@ -144,27 +125,27 @@ async function unpackPackages(go, work, env) {
   }
 }
 
-async function buildPause(go, work, env) {
+async function buildPause(work, env) {
   const source = path.join(work, 'source');
   mkdirSync(source);
   writeFileSync(path.join(source, 'main.go'), PAUSE);
   const args = ['build', '-ldflags', '-s -w', '-o', path.join(work, 'pause'), 'main.go'];
-  await runQuietly(go, args, { env, cwd: source });
+  await runQuietly('go', args, { env, cwd: source });
   rmSync(source, { recursive: true });
 }
 
 /** One build for all of them: most of what they are made of is the same. */
-async function buildKubernetes(go, work, env) {
+async function buildKubernetes(work, env) {
   const source = path.join(work, 'source');
   mkdirSync(source);
-  writeFileSync(path.join(source, 'go.mod'), kubernetesModule(go, source, env));
+  writeFileSync(path.join(source, 'go.mod'), kubernetesModule(source, env));
   for (const [name, constructor] of Object.entries(COMMANDS)) {
     mkdirSync(path.join(source, name));
     writeFileSync(path.join(source, name, 'main.go'), commandOf(name, constructor));
   }
   const version = `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
   const flags = ['-mod=mod', '-ldflags', `-s -w ${version}`, '-o', `${work}/`];
-  await runNetworkStep('go build of kubernetes', go, ['build', ...flags, './...'], { env, cwd: source });
+  await runNetworkStep('go build of kubernetes', 'go', ['build', ...flags, './...'], { env, cwd: source });
   rmSync(source, { recursive: true });
 }
 
@@ -188,28 +169,19 @@ func main() {
 `;
 }
 
-async function buildRouter(go, work, env) {
-  const source = `${ROUTER}/cmd/kube-router@${ROUTER_VERSION}`;
-  await runNetworkStep(`go install ${source}`, go, ['install', '-ldflags', '-s -w', source], {
-    env: { ...env, GOBIN: work },
-  });
+async function buildRouter(work, env) {
+  await goInstall(`${ROUTER}/cmd/kube-router@${ROUTER_VERSION}`, work, env, ['-ldflags', '-s -w']);
 }
 
-async function buildNames(go, work, env) {
+async function buildNames(work, env) {
   const source = path.join(work, 'source');
   mkdirSync(source);
   const module = ['module parley.dev/names', 'go 1.24.0', `require ${COREDNS} ${COREDNS_VERSION}`];
   writeFileSync(path.join(source, 'go.mod'), `${module.join('\n')}\n`);
   writeFileSync(path.join(source, 'main.go'), NAMES);
   const flags = ['-mod=mod', '-ldflags', '-s -w', '-o', path.join(work, 'coredns')];
-  await runNetworkStep('go build of coredns', go, ['build', ...flags, '.'], { env, cwd: source });
+  await runNetworkStep('go build of coredns', 'go', ['build', ...flags, '.'], { env, cwd: source });
   rmSync(source, { recursive: true });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await installCluster(process.env);
-  for (const { name, ok, line } of results) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
-  }
-  if (results.some(({ ok }) => !ok)) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installCluster, true);

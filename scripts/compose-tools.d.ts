@@ -1,6 +1,6 @@
 /** Types of compose-tools.js, for the tests that use what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 export const COMPOSE_VERSION: string;
 export const SERVER_VERSION: string;
@@ -22,6 +22,4 @@ export interface ComposeTools {
 export function installedComposeTools(env: Environment): ComposeTools | null;
 
 /** Installs what is missing; resolves with a line for each that says how it went. */
-export function installComposeTools(
-  env: Environment,
-): Promise<readonly { readonly name: string; readonly ok: boolean; readonly line: string }[]>;
+export function installComposeTools(env: Environment): Promise<readonly Installed[]>;

@@ -8,11 +8,9 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { isProgram, onPath } from './find-program.js';
-import { withLock } from './lock.js';
 import { runNetworkStep } from './run-quietly.js';
-import { aside, cliProgram, installCli, toolsFolder } from './temporal-tools.js';
+import { cliProgram, installCli } from './temporal-tools.js';
+import { foldersOf, goInstall, installParts, runAsProgram, underLock } from './tool-cache.js';
 
 /** The modules; temporal-compose.yml names the images of the same versions. */
 export const COMPOSE_VERSION = 'v2.40.3';
@@ -36,43 +34,28 @@ const PARTS = [
 
 /** Folders of the three, and Temporal's CLI; null when one of them is missing. */
 export function installedComposeTools(env) {
-  const folders = PARTS.map((part) => (isWhole(part, env) ? folderOf(part, env) : null));
+  const folders = foldersOf(PARTS, env);
   const cli = cliProgram(env);
   if (folders.includes(null) || cli === null) return null;
   const [server, ui, compose] = folders;
   return { compose, server, ui, cli };
 }
 
-const folderOf = ({ name }, env) => path.join(toolsFolder(env), name);
-const isWhole = (part, env) =>
-  part.programs.every((program) => isProgram(path.join(folderOf(part, env), program)));
-
 /** Installs what is missing, one after the other; resolves with one line for each that says how it went. */
 export async function installComposeTools(env) {
-  mkdirSync(toolsFolder(env), { recursive: true });
-  return await withLock(path.join(toolsFolder(env), '.compose.lock'), async () => {
-    const results = [await installCli(env)];
-    for (const part of PARTS) results.push(await install(part, env));
-    return results;
-  });
-}
-
-async function install(part, env) {
-  const { name } = part;
-  const target = folderOf(part, env);
-  if (isWhole(part, env)) return { name, ok: true, line: target };
-  const go = onPath('go', env);
-  if (go === null) return { name, ok: false, line: 'go is not installed' };
-  return await aside(name, target, (work) => part.make(go, work, env));
+  return await underLock('compose', env, async () => [
+    await installCli(env),
+    ...(await installParts(PARTS, env)),
+  ]);
 }
 
 /** Its module has replacements and so refuses to be installed by its name: it is built where it lies, as a copy. */
-async function buildCompose(go, work, env) {
+async function buildCompose(work, env) {
   const source = path.join(work, 'source');
-  await copyModule(go, { module: `${COMPOSE}@${COMPOSE_VERSION}`, target: source, env });
+  await copyModule({ module: `${COMPOSE}@${COMPOSE_VERSION}`, target: source, env });
   const version = `-X ${COMPOSE}/internal.Version=${COMPOSE_VERSION}`;
   const flags = ['-trimpath', '-ldflags', `-s -w ${version}`, '-o', path.join(work, 'docker-compose')];
-  await runNetworkStep('go build of docker compose', go, ['build', ...flags, './cmd'], {
+  await runNetworkStep('go build of docker compose', 'go', ['build', ...flags, './cmd'], {
     env,
     cwd: source,
   });
@@ -80,41 +63,34 @@ async function buildCompose(go, work, env) {
 }
 
 /** The server as its image has it: two programs, the configuration by variables, and the schemas. */
-async function buildServer(go, work, env) {
+async function buildServer(work, env) {
   const source = `${SERVER}/cmd`;
-  await installProgram(go, {
-    ...{ source: `${source}/server@${SERVER_VERSION}`, target: path.join(work, 'temporal-server'), env },
-  });
-  await installProgram(go, {
-    ...{ source: `${source}/tools/sql@${SERVER_VERSION}`, target: path.join(work, 'temporal-sql-tool'), env },
-  });
+  await installProgram(`${source}/server@${SERVER_VERSION}`, path.join(work, 'temporal-server'), env);
+  await installProgram(`${source}/tools/sql@${SERVER_VERSION}`, path.join(work, 'temporal-sql-tool'), env);
   const module = `${SERVER}@${SERVER_VERSION}`;
   for (const part of ['config', 'schema/postgresql'])
-    await copyModule(go, { module, part, target: path.join(work, part), env });
+    await copyModule({ module, part, target: path.join(work, part), env });
 }
 
-async function buildUi(go, work, env) {
-  const source = `${UI}/cmd/server@${UI_VERSION}`;
-  await installProgram(go, { source, target: path.join(work, 'ui-server'), env });
+async function buildUi(work, env) {
+  await installProgram(`${UI}/cmd/server@${UI_VERSION}`, path.join(work, 'ui-server'), env);
 }
 
 /** What Go installs is called after its folder. */
-async function installProgram(go, { source, target, env }) {
+async function installProgram(source, target, env) {
   const bin = `${target}.bin`;
   mkdirSync(bin);
-  await runNetworkStep(`go install ${source}`, go, ['install', '-ldflags', '-s -w', source], {
-    env: { ...env, GOBIN: bin },
-  });
+  await goInstall(source, bin, env, ['-ldflags', '-s -w']);
   renameSync(path.join(bin, readdirSync(bin)[0]), target);
   rmSync(bin, { recursive: true });
 }
 
 /** A module of the cache of Go, or a part of one, as files that may be changed. */
-export async function copyModule(go, { module, part = '.', target, env }) {
+export async function copyModule({ module, part = '.', target, env }) {
   const cwd = path.dirname(target);
   mkdirSync(cwd, { recursive: true });
-  await runNetworkStep(`go mod download ${module}`, go, ['mod', 'download', module], { env, cwd });
-  const told = execFileSync(go, ['mod', 'download', '-json', module], { env, cwd, encoding: 'utf8' });
+  await runNetworkStep(`go mod download ${module}`, 'go', ['mod', 'download', module], { env, cwd });
+  const told = execFileSync('go', ['mod', 'download', '-json', module], { env, cwd, encoding: 'utf8' });
   cpSync(path.join(JSON.parse(told).Dir, part), target, { recursive: true });
   makeWritable(target);
 }
@@ -125,10 +101,4 @@ function makeWritable(file) {
   for (const entry of readdirSync(file)) makeWritable(path.join(file, entry));
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await installComposeTools(process.env);
-  for (const { name, ok, line } of results) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
-  }
-  if (results.some(({ ok }) => !ok)) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installComposeTools, true);

@@ -3,8 +3,7 @@
  * Owns starting it without a network, below a temporary folder, and its end with everything it ran. One for each
  * process; whoever asks why there is none gets a sentence.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import {
   closeSync,
   existsSync,

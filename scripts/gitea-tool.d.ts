@@ -1,6 +1,6 @@
 /** Types of gitea-tool.js, for the tests that use what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 export interface InstalledGitea {
   readonly program: string;
@@ -12,6 +12,4 @@ export interface InstalledGitea {
 export function installedGitea(env: Environment): InstalledGitea | null;
 
 /** Builds it where it is missing; resolves with a line that says how it went. */
-export function installGitea(
-  env: Environment,
-): Promise<{ readonly name: string; readonly ok: boolean; readonly line: string }>;
+export function installGitea(env: Environment): Promise<Installed>;

@@ -1,9 +1,9 @@
 /** Types of helm-tool.js, for the tests that use what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 /** Where Helm is: on the path, or in the cache; null when it is neither. */
 export function installedHelm(env: Environment): string | null;
 
 /** Installs it; resolves with a line that says how it went. */
-export function installHelm(env: Environment): Promise<{ readonly ok: boolean; readonly line: string }>;
+export function installHelm(env: Environment): Promise<Installed>;

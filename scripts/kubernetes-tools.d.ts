@@ -1,6 +1,6 @@
 /** Types of kubernetes-tools.js, for the tests that use what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 export interface KubernetesPrograms {
   readonly etcd: string;
@@ -12,6 +12,4 @@ export interface KubernetesPrograms {
 export function installedKubernetes(env: Environment): KubernetesPrograms | null;
 
 /** Installs what is missing; one line for each program says how it went. */
-export function installKubernetes(
-  env: Environment,
-): Promise<readonly { readonly name: string; readonly ok: boolean; readonly line: string }[]>;
+export function installKubernetes(env: Environment): Promise<readonly Installed[]>;

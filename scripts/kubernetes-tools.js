@@ -7,11 +7,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { isProgram, onPath } from './find-program.js';
-import { withLock } from './lock.js';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
-import { toolsFolder } from './temporal-tools.js';
+import { goInstall, runAsProgram, secondsSince, toolsFolder, underLock } from './tool-cache.js';
 
 /** Of the API server; its staging modules have the same number below 0. */
 export const KUBERNETES_VERSION = '1.34.4';
@@ -61,7 +59,7 @@ function installed(name, env) {
 /** Installs what is missing, one after the other; resolves with one line for each that says how it went. */
 export async function installKubernetes(env) {
   mkdirSync(folderOf(env), { recursive: true });
-  return await withLock(path.join(toolsFolder(env), '.kubernetes.lock'), async () => {
+  return await underLock('kubernetes', env, async () => {
     const results = [];
     for (const program of PROGRAMS) results.push(await install(program, env));
     return results;
@@ -78,7 +76,7 @@ async function install({ name, make }, env) {
   mkdirSync(work, { recursive: true });
   try {
     renameSync(await make(work, env), path.join(folderOf(env), name));
-    return { name, ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };
+    return { name, ok: true, line: `installed in ${secondsSince(startedAt)} s` };
   } catch (error) {
     return { name, ok: false, line: error.message };
   } finally {
@@ -101,17 +99,15 @@ async function unpackEtcd(work, env) {
 }
 
 async function buildKwok(work, env) {
-  const source = `sigs.k8s.io/kwok/cmd/kwok@${KWOK_VERSION}`;
-  await runNetworkStep(`go install ${source}`, goOf(env), ['install', source], {
-    env: { ...env, GOBIN: work },
-  });
+  needGo(env);
+  await goInstall(`sigs.k8s.io/kwok/cmd/kwok@${KWOK_VERSION}`, work, env);
   return path.join(work, 'kwok');
 }
 
 /** A module of our own in which every part of Kubernetes has the version that belongs to it. */
-export function kubernetesModule(go, work, env) {
+export function kubernetesModule(work, env) {
   const look = ['list', '-m', '-json', `k8s.io/kubernetes@v${KUBERNETES_VERSION}`];
-  const { GoMod } = JSON.parse(execFileSync(go, look, { env, cwd: work, encoding: 'utf8' }));
+  const { GoMod } = JSON.parse(execFileSync('go', look, { env, cwd: work, encoding: 'utf8' }));
   const staging = `v0.${KUBERNETES_VERSION.split('.').slice(1).join('.')}`;
   // Parts that live in the same tree have no version there.
   const parts = [...readFileSync(GoMod, 'utf8').matchAll(/^\s*(k8s\.io\/[a-z0-9-]+) v0\.0\.0$/gm)];
@@ -126,28 +122,20 @@ export function kubernetesModule(go, work, env) {
 }
 
 async function buildApiServer(work, env) {
-  const go = goOf(env);
-  writeFileSync(path.join(work, 'go.mod'), kubernetesModule(go, work, env));
+  needGo(env);
+  writeFileSync(path.join(work, 'go.mod'), kubernetesModule(work, env));
   writeFileSync(path.join(work, 'main.go'), MAIN);
   const version = `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
   const flags = ['-mod=mod', '-ldflags', `-s -w ${version}`];
-  await runNetworkStep('go build of kube-apiserver', go, ['build', ...flags, '-o', 'kube-apiserver', '.'], {
+  await runNetworkStep('go build of kube-apiserver', 'go', ['build', ...flags, '-o', 'kube-apiserver', '.'], {
     env,
     cwd: work,
   });
   return path.join(work, 'kube-apiserver');
 }
 
-function goOf(env) {
-  const go = onPath('go', env);
-  if (go === null) throw new Error('go is not installed');
-  return go;
+function needGo(env) {
+  if (onPath('go', env) === null) throw new Error('go is not installed');
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await installKubernetes(process.env);
-  for (const { name, ok, line } of results) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
-  }
-  if (results.some(({ ok }) => !ok)) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installKubernetes, true);

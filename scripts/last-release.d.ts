@@ -1,6 +1,6 @@
 /** Types of last-release.js, for the tests that start what it installs. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 /** The folder of the installed package; null when it is not there. */
 export function installedLastRelease(env: Environment): string | null;
@@ -9,6 +9,4 @@ export function installedLastRelease(env: Environment): string | null;
 export function lastReleaseMissing(env: Environment): string | null;
 
 /** Installs it; resolves with a line that says how it went. */
-export function installLastRelease(
-  env: Environment,
-): Promise<{ readonly ok: boolean; readonly line: string }>;
+export function installLastRelease(env: Environment): Promise<Installed>;

@@ -5,13 +5,11 @@
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { withLock } from './lock.js';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
 import { ROOT } from './setup.js';
-import { toolsFolder } from './temporal-tools.js';
+import { installTool, runAsProgram, toolsFolder, underLock } from './tool-cache.js';
 
 const { commit: COMMIT } = JSON.parse(
   readFileSync(path.join(ROOT, 'test', 'upgrade', 'last-release.json'), 'utf8'),
@@ -33,29 +31,15 @@ export function lastReleaseMissing(env) {
 
 /** Installs it; resolves with a line that says how it went. A clone without the commit needs none: its tests are skipped. */
 export async function installLastRelease(env) {
-  mkdirSync(toolsFolder(env), { recursive: true });
-  return await withLock(path.join(toolsFolder(env), '.last-release.lock'), () => install(env));
+  const there = installedLastRelease(env) ?? (isInHistory() ? null : lastReleaseMissing(env));
+  const tool = { name: 'the last release', there, folder: prefixOf(env), needs: [] };
+  return await underLock('last-release', env, () => installTool(tool, env, (work) => fill(work, env)));
 }
 
-async function install(env) {
-  const there = installedLastRelease(env);
-  if (there !== null) return { ok: true, line: there };
-  if (!isInHistory()) return { ok: true, line: lastReleaseMissing(env) };
-  const startedAt = Date.now();
-  const work = `${prefixOf(env)}.new`;
-  rmSync(work, { recursive: true, force: true });
-  mkdirSync(path.join(work, 'prefix'), { recursive: true });
-  try {
-    const packed = await pack(work, env);
-    await installPacked(work, packed, env);
-    rmSync(prefixOf(env), { recursive: true, force: true });
-    renameSync(path.join(work, 'prefix'), prefixOf(env));
-    return { ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };
-  } catch (error) {
-    return { ok: false, line: error.message };
-  } finally {
-    rmSync(work, { recursive: true, force: true });
-  }
+async function fill(work, env) {
+  const packed = await pack(work, env);
+  await installPacked(work, packed, env);
+  for (const part of ['source', path.basename(packed)]) rmSync(path.join(work, part), { recursive: true });
 }
 
 /** As `npm pack` makes it of a checkout of that commit; the path of the archive. */
@@ -79,7 +63,7 @@ async function installPacked(work, packed, env) {
   const temporal = Object.entries(JSON.parse(text).peerDependencies ?? {})
     .filter(([name]) => name.startsWith('@temporalio/'))
     .map(([name, version]) => `${name}@${version}`);
-  const args = ['install', '--global', '--no-audit', '--no-fund', '--prefix', path.join(work, 'prefix')];
+  const args = ['install', '--global', '--no-audit', '--no-fund', '--prefix', work];
   await runNetworkStep('npm install of the last release', 'npm', [...args, packed, ...temporal], {
     cwd: work,
     env,
@@ -94,8 +78,4 @@ function prefixOf(env) {
   return path.join(toolsFolder(env), `last-release-${COMMIT.slice(0, 12)}`);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { ok, line } = await installLastRelease(process.env);
-  process.stderr.write(`parley: ${ok ? 'the last release' : 'Cannot install the last release'}: ${line}\n`);
-  if (process.env.CI === 'true' && !ok) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installLastRelease);

@@ -3,8 +3,7 @@
  * Owns the three processes, their credentials and files below a temporary folder, and the end of all of it. There is no
  * scheduler, no controller and no kubelet: kwok says of every pod on a node of its own that it runs.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -12,8 +11,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../loopback/free-port.ts';
-import { installedKubernetes } from './kubernetes-tools.js';
-import type { KubernetesPrograms } from './kubernetes-tools.js';
+import { installedKubernetes, type KubernetesPrograms } from './kubernetes-tools.js';
 
 /** Seconds on a quiet machine. */
 const START_MS = 120_000;

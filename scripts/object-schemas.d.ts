@@ -1,11 +1,9 @@
 /** Types of object-schemas.js, for the tests that use what it fetches. */
 
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 /** Folder with `kubernetes.json` and a definition for each custom kind; null when one of them is missing. */
 export function installedObjectSchemas(env: Environment): string | null;
 
 /** Fetches them; resolves with a line that says how it went. */
-export function installObjectSchemas(
-  env: Environment,
-): Promise<{ readonly ok: boolean; readonly line: string }>;
+export function installObjectSchemas(env: Environment): Promise<Installed>;

@@ -6,12 +6,10 @@
  */
 import { rmSync } from 'node:fs';
 import type { Container } from 'dockerode';
-import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
-import type { StartedTestContainer } from 'testcontainers';
+import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers';
 import { freePort } from '../loopback/free-port.ts';
 import { dockerSocket, isOwnDaemon } from './docker-daemon.ts';
-import { docker, makeBaseImage, MACHINE_BASE } from './machine-images.ts';
-import type { DockerCommand } from './machine-images.ts';
+import { docker, makeBaseImage, MACHINE_BASE, type DockerCommand } from './machine-images.ts';
 
 /** Where it listens, inside. */
 export interface PeerPlace {

@@ -7,9 +7,16 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { dockerdMissing } from './docker-daemon.ts';
-import { POSTGRES_USER, programsMissing, startPostgresProcess } from './postgres-process.ts';
-import type { ServerProgram } from './postgres-process.ts';
+import { makePostgresImage } from './machine-images.ts';
+import { startPeer } from './peer-container.ts';
+import {
+  POSTGRES_USER,
+  programsMissing,
+  startPostgresProcess,
+  type ServerProgram,
+} from './postgres-process.ts';
 
+/** A running server, whoever runs it. */
 export interface PostgresServerProcess {
   readonly host: '127.0.0.1';
   readonly port: number;
@@ -58,7 +65,7 @@ export async function startPostgres(options: ServerSettings = {}): Promise<Postg
   const settings = { max_connections: '60', ...quick, ...options.settings };
   const program =
     place === 'container'
-      ? await (await import('./postgres-container.ts')).startPostgresContainer(password, settings)
+      ? await startPostgresContainer(password, settings)
       : await startPostgresProcess(password, settings);
   const server = new Server(program, password);
   await server.answers();
@@ -126,4 +133,32 @@ class Server implements PostgresServerProcess {
   async close(): Promise<void> {
     await this.#program.close();
   }
+}
+
+/** The one of temporal-compose.yml. */
+const POSTGRES_IMAGE = 'postgres:16.10-bookworm';
+
+/** Whoever asks waits until it answers. */
+async function startPostgresContainer(
+  password: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<ServerProgram> {
+  const peer = await startPeer({
+    image: POSTGRES_IMAGE,
+    make: (command) => makePostgresImage(command, POSTGRES_IMAGE),
+    environment: { POSTGRES_USER, POSTGRES_PASSWORD: password, POSTGRES_INITDB_ARGS: '--locale=C' },
+    command: ({ host, port }) => [
+      'postgres',
+      ...Object.entries({ listen_addresses: host, port: String(port), ...settings }).flatMap(
+        ([name, value]) => ['-c', `${name}=${value}`],
+      ),
+    ],
+  });
+  return {
+    port: peer.port,
+    lastWords: async () => ((await peer.isRunning()) ? null : await peer.said()),
+    start: () => peer.start(),
+    end: (signal) => peer.end(signal),
+    close: () => peer.close(),
+  };
 }

@@ -1,7 +1,5 @@
 /** Types of python-peers.js, for the tests that use what it installs. */
-import type { Installed } from './temporal-tools.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import type { Environment, Installed } from './tool-cache.js';
 
 export type PeerName = 'litellm' | 'schemathesis' | 'openhands';
 

@@ -6,10 +6,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { withLock } from './lock.js';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
-import { toolsFolder } from './temporal-tools.js';
+import { runAsProgram, secondsSince, toolsFolder } from './tool-cache.js';
+import { withLock } from './lock.js';
 
 /** A peer is a list of packages beside this file, and what must be importable once they are installed. */
 const PEERS = {
@@ -92,7 +91,7 @@ async function installPeer(name, env) {
       env: importEnv,
     });
     writeFileSync(path.join(folder, STAMP), packageList(name));
-    return { name: title, ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };
+    return { name: title, ok: true, line: `installed in ${secondsSince(startedAt)} s` };
   } catch (error) {
     return { name: title, ok: false, line: error.message };
   }
@@ -131,10 +130,4 @@ function minorOf(file, env) {
   return major === 3 ? minor : -1;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await installPythonPeers(process.env);
-  for (const { name, ok, line } of results) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install the ${name}`}: ${line}\n`);
-  }
-  if (process.env.CI === 'true' && results.some(({ ok }) => !ok)) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installPythonPeers);

@@ -14,6 +14,7 @@ import { makeS3Image } from './machine-images.ts';
 import { startPeer } from './peer-container.ts';
 import { installedS3Server } from './s3-server.js';
 
+/** A running server of S3's protocol with one bucket. */
 export interface S3Server {
   /** Of its bucket. */
   readonly settings: S3Settings;

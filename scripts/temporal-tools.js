@@ -4,35 +4,31 @@
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import os from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { runNetworkStep } from './run-quietly.js';
 import { isProgram, onPath } from './find-program.js';
-import { withLock } from './lock.js';
+import {
+  goInstall,
+  homeOf,
+  installTool,
+  mavenInstall,
+  pomOf,
+  runAsProgram,
+  toolsFolder,
+  underLock,
+} from './tool-cache.js';
 
 /** The newest version of the CLI that Go installs by its name; it holds server 1.29.1. */
 const CLI_VERSION = 'v1.5.1';
 const TEST_SERVER_VERSION = '1.37.0';
 
 /** Resolved by Maven into the jars beside the program. */
-const POM = `<project>
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>parley</groupId>
-  <artifactId>temporal-tools</artifactId>
-  <version>1</version>
-  <packaging>pom</packaging>
-  <dependencies>
-    <dependency>
-      <groupId>io.temporal</groupId>
-      <artifactId>temporal-test-server</artifactId>
-      <version>${TEST_SERVER_VERSION}</version>
-    </dependency>
-  </dependencies>
-</project>
-`;
+const POM = pomOf('temporal-tools', {
+  group: 'io.temporal',
+  artifact: 'temporal-test-server',
+  version: TEST_SERVER_VERSION,
+});
 
 /** Classes as they are once the server answers: loading them takes two thirds of its start. */
 const CLASSES = 'classes.jsa';
@@ -49,15 +45,6 @@ exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable "$archive" -cp 
 const ANSWER_MS = 60_000;
 const POLL_EVERY_MS = 50;
 
-/** The cache: programs that belong to no deployment. */
-export function toolsFolder(env) {
-  return env.PARLEY_TOOLS_DIR || path.join(homeOf(env), '.cache', 'parley-tools');
-}
-
-function homeOf(env) {
-  return env.HOME ?? os.homedir();
-}
-
 /** Where the test server is once it is installed; it takes a port as its argument. */
 export function testServerProgram(env) {
   return path.join(toolsFolder(env), `temporal-test-server-${TEST_SERVER_VERSION}`, 'temporal-test-server');
@@ -71,41 +58,24 @@ export function testServerMissing(env) {
 
 /** Installs both; resolves with one line for each that says how it went. */
 export async function installTemporalTools(env) {
-  mkdirSync(toolsFolder(env), { recursive: true });
-  const lock = path.join(toolsFolder(env), '.lock');
-  return await withLock(lock, () => Promise.all([installCli(env), installTestServer(env)]));
+  return await underLock('temporal', env, () => Promise.all([installCli(env), installTestServer(env)]));
 }
 
 /** One line that says how it went. */
 export async function installCli(env) {
-  const name = 'Temporal CLI';
-  const there = cliProgram(env);
-  if (there !== null) return { name, ok: true, line: there };
-  const go = onPath('go', env);
-  if (go === null) return { name, ok: false, line: 'go is not installed' };
-  const folder = path.join(toolsFolder(env), 'temporal-cli');
-  return await aside(name, folder, async (target) => {
-    const source = `github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`;
-    await runNetworkStep(`go install ${source}`, go, ['install', source], { env: { ...env, GOBIN: target } });
-  });
+  const tool = { name: 'Temporal CLI', there: cliProgram(env), folder: cliFolder(env) };
+  return await installTool(tool, env, (target) =>
+    goInstall(`github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`, target, env),
+  );
 }
 
 async function installTestServer(env) {
-  const name = 'time-skipping test server';
-  const missing = testServerMissing(env);
   const program = testServerProgram(env);
-  if (missing === null) {
-    await archiveClasses(program, env);
-    return { name, ok: true, line: program };
-  }
-  const tools = ['java', 'mvn'].filter((tool) => onPath(tool, env) === null);
-  if (tools.length > 0)
-    return { name, ok: false, line: tools.map((tool) => `${tool} is not installed`).join(', ') };
-  const result = await aside(name, path.dirname(program), async (target) => {
+  const there = testServerMissing(env) === null ? program : null;
+  const tool = { name: 'time-skipping test server', there, folder: path.dirname(program) };
+  const result = await installTool({ ...tool, needs: ['java', 'mvn'] }, env, async (target) => {
     writeFileSync(path.join(target, 'pom.xml'), POM);
-    const args = ['-q', '-B', '-ntp', 'dependency:copy-dependencies', '-DoutputDirectory=lib'];
-    const step = `mvn of io.temporal:temporal-test-server:${TEST_SERVER_VERSION}`;
-    await runNetworkStep(step, 'mvn', args, { env, cwd: target });
+    await mavenInstall(`io.temporal:temporal-test-server:${TEST_SERVER_VERSION}`, target, env);
     const file = path.join(target, path.basename(program));
     writeFileSync(file, TEST_SERVER_PROGRAM);
     chmodSync(file, 0o755);
@@ -177,33 +147,10 @@ export function cliProgram(env) {
     env.GOPATH && path.join(env.GOPATH, 'bin'),
     path.join(homeOf(env), 'go', 'bin'),
   ];
-  const cached = path.join(toolsFolder(env), 'temporal-cli');
-  const files = [...goFolders, cached].filter(Boolean).map((folder) => path.join(folder, 'temporal'));
+  const files = [...goFolders, cliFolder(env)].filter(Boolean).map((folder) => path.join(folder, 'temporal'));
   return onPath('temporal', env) ?? files.find(isProgram) ?? null;
 }
 
-/** Fills a folder beside and renames it, so that what is there is whole. */
-export async function aside(name, folder, fill) {
-  const startedAt = Date.now();
-  const target = `${folder}.new`;
-  rmSync(target, { recursive: true, force: true });
-  mkdirSync(target, { recursive: true });
-  try {
-    await fill(target);
-    rmSync(folder, { recursive: true, force: true });
-    renameSync(target, folder);
-    return { name, ok: true, line: `installed in ${Math.round((Date.now() - startedAt) / 1000)} s` };
-  } catch (error) {
-    return { name, ok: false, line: error.message };
-  } finally {
-    rmSync(target, { recursive: true, force: true });
-  }
-}
+const cliFolder = (env) => path.join(toolsFolder(env), 'temporal-cli');
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const results = await installTemporalTools(process.env);
-  for (const { name, ok, line } of results) {
-    process.stderr.write(`parley: ${ok ? name : `Cannot install the ${name}`}: ${line}\n`);
-  }
-  if (process.env.CI === 'true' && results.some(({ ok }) => !ok)) process.exitCode = 1;
-}
+await runAsProgram(import.meta.url, installTemporalTools);

@@ -1,16 +1,16 @@
 /**
  * Runs the checkers beside a simulation: the safety ones after every step, the liveness ones at the end.
- * Owns when each is asked and what is kept of an answer; what must hold is said in checkers/, one file each.
+ * Owns when each is asked and what is kept of an answer; what must hold is said in checkers/.
  */
 import { addressKey } from '../core/ids.ts';
-import { changedBy } from './checkers/changed-items.ts';
+import { changedBy } from './checkers/of-runs.ts';
 import { punctualOn, type Moment, type Timeliness } from './checkers/checker.ts';
 import { LIVENESS, safetyCheckers } from './checkers/list.ts';
 import type { PlayedSimulation } from './played-simulation.ts';
 import type { SimulationStep } from './simulation-options.ts';
 import type { WorldFacts } from './world-facts.ts';
 
-/** An invariant that did not hold. */
+/** An invariant that does not hold, where, and since when. */
 export interface Violation {
   /** The invariant, as docs/simulation.md lists it. */
   readonly name: string;
@@ -24,7 +24,7 @@ export interface Violation {
 /** One broken rule breaks many steps: more than these say nothing new. */
 const VIOLATIONS_MAX = 100;
 
-/** Asks the checkers after each step, and when the world is at rest. */
+/** Asks every checker after every step, and at rest. */
 export class Checking {
   readonly violations: Violation[] = [];
   private readonly simulation: PlayedSimulation;

@@ -20,7 +20,7 @@ const SEQUENCES = 2 ** 50;
 /** Entries there is room for at first; doubled whenever it is used up. */
 const ROOM = 64;
 
-/** A queue that gives the earliest entry first. */
+/** The total order of all that is to come. */
 export class EventHeap<Entry extends HeapEntry> {
   private readonly entries: Entry[] = [];
   private ats = new Float64Array(ROOM);

@@ -14,7 +14,7 @@ const MARKS: Readonly<Record<Activity, string>> = {
   ended: ' ',
 };
 
-/** What the signs of a row mean. */
+/** What the marks of the bars mean. */
 export const LEGEND = '. queued   s starting   # working   - paused';
 
 /** A longer key is cut; what is cut ends in "~". */
@@ -22,7 +22,7 @@ const KEY_WIDTH_MAX = 24;
 /** Fewer cells tell nothing; a terminal that is narrower breaks the lines itself. */
 const BAR_WIDTH_MIN = 10;
 
-export interface GanttOptions {
+interface GanttOptions {
   readonly conversations: readonly SimulatedConversation[];
   /** Epoch milliseconds of the left edge and of the right one. */
   readonly from: number;

@@ -6,7 +6,7 @@ import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
 import type { EntityAddress } from '../core/ids.ts';
 import type { ProjectionRow } from '../core/machine/projection.ts';
 
-/** What models may ask of whoever plays them. */
+/** A driver as models see it. */
 export interface ModelPort {
   /** Epoch milliseconds of the virtual clock. */
   now(): number;

@@ -50,8 +50,7 @@ export interface PlayedStage {
   /** Epoch milliseconds at which its clock begins. */
   readonly startAt: number;
 }
-
-/** Opens what a plan is played on: the simulator's own, or a server of Temporal that skips time. */
+/** Puts a world and a driver together; `onStep` hears of every step. */
 export type OpenStage = (
   world: (port: ModelPort) => World,
   onStep: (step: SimulationStep) => void,

@@ -21,7 +21,7 @@ export interface Stretch {
   readonly as: Activity;
 }
 
-export interface ItemTimeline {
+interface ItemTimeline {
   readonly key: string;
   readonly stretches: Stretch[];
   readonly met: Set<LimitMet>;

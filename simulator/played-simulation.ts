@@ -4,6 +4,7 @@
  */
 import type { Simulation } from './simulation.ts';
 
+/** A driver that is moved on by whoever plays. */
 export type PlayedSimulation = Pick<
   Simulation,
   'all' | 'deliver' | 'events' | 'nextAt' | 'now' | 'outstanding' | 'runUntil' | 'script' | 'stateOf'

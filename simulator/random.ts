@@ -12,6 +12,7 @@ function spread(bits: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
+/** A stream of numbers from a seed. */
 export class RandomStream {
   private state: number;
 

@@ -11,6 +11,7 @@ type Request<Event> = (requestId: string) => Event;
 
 type ConversationRequest = 'interrupt' | 'access' | 'confirm' | 'deny' | 'remove';
 
+/** What can be asked of a conversation. */
 export const CONVERSATION_REQUESTS: Readonly<Record<ConversationRequest, Request<ConversationEvent>>> = {
   interrupt: (requestId) => ({ type: 'interruptRequested', requestId }),
   access: (requestId) => ({ type: 'accessRequested', requestId }),

@@ -57,6 +57,7 @@ interface OfRun {
   readonly run?: string;
 }
 
+/** A play as data. */
 export interface Script {
   readonly name: string;
   readonly seed: number;

@@ -16,7 +16,7 @@ export interface PlanQuestion extends PlanPlayOptions {
   readonly untilMs: number;
 }
 
-/** How one conversation of a plan fared. */
+/** One conversation of an answer. */
 export interface SimulatedConversation {
   readonly key: string;
   readonly attempts: number;
@@ -28,7 +28,7 @@ export interface SimulatedConversation {
   readonly met: readonly LimitMet[];
 }
 
-/** What came of playing a plan. */
+/** What became of a plan. */
 export interface PlanAnswer {
   readonly conversations: readonly SimulatedConversation[];
   readonly phase: RunPhase;
@@ -63,7 +63,7 @@ export function simulatePlan(question: PlanQuestion): PlanAnswer {
 /** More steps than this between two questions are too many, and a tenth of them too few. */
 const SLICE_STEPS_MAX = 2_000;
 
-/** What came of a play that may have been cut short. */
+/** An answer, and how far it was played where there was no time for all of it. */
 export interface BoundedAnswer {
   readonly answer: PlanAnswer;
   /**

@@ -25,6 +25,7 @@ const EVENTS_PER_INSTANT_MAX = 100_000;
 /** One copy, applied in the batch that told it. */
 const AT_ONCE: readonly number[] = [0];
 
+/** The machines of one world, stepped one event at a time. */
 export class Simulation implements ModelPort {
   /** Steps so far, silent ones included. */
   events = 0;

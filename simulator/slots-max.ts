@@ -4,6 +4,7 @@
  */
 import type { Policy } from './models/model-options.ts';
 
+/** The smaller of both bounds. */
 export function slotsMaxOf({ installationMax, userMax }: Policy['capacity']): number {
   return Math.min(installationMax, userMax);
 }

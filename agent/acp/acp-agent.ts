@@ -45,7 +45,7 @@ export class AcpError extends Error {
   }
 }
 
-export interface ModelAccess {
+interface ModelAccess {
   /** With `/v1`. */
   readonly baseUrl: string;
   readonly model: string;

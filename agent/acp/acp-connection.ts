@@ -11,18 +11,17 @@ import type { AnyMessage, ClientConnection } from '@agentclientprotocol/sdk';
 
 import { ACP_COMPLAINT_CHARS_MAX, ACP_MESSAGE_BYTES_MAX, MCP_END_MS } from '../limits.ts';
 import { messageOf } from '../serve/log.ts';
-import { startTool } from '../toolbox.ts';
-import type { ToolProcess } from '../toolbox.ts';
+import { startTool, type ToolProcess } from '../toolbox.ts';
 import { AcpError } from './acp-agent.ts';
 
-export interface AcpProgram {
+interface AcpProgram {
   readonly command: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** Answers one request of the agent. A thrown error goes back to it with its message. */
-export type AnswerRequest = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>;
+type AnswerRequest = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>;
 
 export interface AcpConnection {
   readonly isOpen: () => boolean;

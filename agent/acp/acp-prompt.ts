@@ -2,21 +2,20 @@
  * What an agent is told next: the messages it has not seen, and what it must know of a stop. Pure.
  */
 import type { ConversationMeta } from '../conversation/conversation-meta.ts';
-import { plainText } from '../conversation/event.ts';
-import type { Content, ConversationEvent, MessageEvent } from '../conversation/event.ts';
+import { plainText, type Content, type ConversationEvent, type MessageEvent } from '../conversation/event.ts';
 
-export interface PromptBlock {
+interface PromptBlock {
   readonly type: 'text' | 'image';
   readonly [field: string]: unknown;
 }
 
-export interface NextPrompt {
+interface NextPrompt {
   readonly blocks: readonly PromptBlock[];
   /** The newest message in it; what was the newest before when there is none. */
   readonly promptedEventId: string | null;
 }
 
-export interface PromptFacts {
+interface PromptFacts {
   readonly meta: ConversationMeta;
   readonly events: readonly ConversationEvent[];
   /** A session that knows nothing of what was before. */

@@ -11,11 +11,9 @@ import { endWithError } from '../loop/loop.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import { makeFolder } from '../tool-files.ts';
 import { settledWithin } from '../world.ts';
-import { AcpError } from './acp-agent.ts';
-import type { AcpAgent } from './acp-agent.ts';
+import { AcpError, type AcpAgent } from './acp-agent.ts';
 import type { AcpConnection } from './acp-connection.ts';
-import { AcpTurn } from './acp-turn.ts';
-import type { PermissionOption, PermissionOutcome } from './acp-turn.ts';
+import { AcpTurn, type PermissionOption, type PermissionOutcome } from './acp-turn.ts';
 import { nextPrompt, unseenMessages } from './acp-prompt.ts';
 import { ClientTerminals } from './client-terminals.ts';
 import { agentEnvironment, agentHome, filledServers, modelName } from './agent-surroundings.ts';
@@ -23,8 +21,7 @@ import type { SessionSurroundings } from './agent-surroundings.ts';
 import type { Capabilities } from './session-opening.ts';
 import { decidePermission } from './permission.ts';
 import { UpdateRecorder } from './update-recorder.ts';
-import { readUpdate } from './wire-updates.ts';
-import type { ToolCallChange } from './wire-updates.ts';
+import { readUpdate, type ToolCallChange } from './wire-updates.ts';
 
 const INTERRUPTED = {
   code: 'AgentProcessError',

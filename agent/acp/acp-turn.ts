@@ -20,7 +20,7 @@ interface Asking {
 }
 
 /** What a run has to look at. */
-export type TurnNews =
+type TurnNews =
   | { readonly kind: 'recorded' }
   | { readonly kind: 'asked' }
   | { readonly kind: 'ended'; readonly stopReason: string }

@@ -7,11 +7,9 @@ import { join } from 'node:path';
 import type { Conversation } from '../conversation/conversation.ts';
 import { hexOf } from '../ids.ts';
 import type { Log } from '../serve/log.ts';
-import { McpConfigError, expandServer } from '../mcp/mcp-servers.ts';
-import type { McpServers } from '../mcp/mcp-servers.ts';
+import { McpConfigError, expandServer, type McpServers } from '../mcp/mcp-servers.ts';
 import { shellEnvironment } from '../workspace/shell-environment.ts';
-import { AcpError, agentVariables } from './acp-agent.ts';
-import type { AcpAgent } from './acp-agent.ts';
+import { AcpError, agentVariables, type AcpAgent } from './acp-agent.ts';
 
 export interface SessionSurroundings {
   readonly conversation: Conversation;

@@ -2,15 +2,14 @@
  * What an agent asks its client for, by method: permissions, files and terminals.
  * Owns the reading of each request; who decides on a permission is the session's part.
  */
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-
+import { EDITOR_FILE_BYTES_MAX } from '../limits.ts';
+import { openReachable, writeReachable } from '../tool-files.ts';
 import { malformedRequest, unknownMethod } from './acp-connection.ts';
 import type { PermissionOption, PermissionOutcome } from './acp-turn.ts';
-import { readFileSchema, readTextFile, writeFileSchema, writeTextFile } from './client-files.ts';
-import { createTerminalSchema, terminalSchema } from './client-terminals.ts';
-import type { ClientTerminals } from './client-terminals.ts';
-import { problemOf, toolCallSchema } from './wire-updates.ts';
-import type { ToolCallChange } from './wire-updates.ts';
+import { createTerminalSchema, terminalSchema, type ClientTerminals } from './client-terminals.ts';
+import { problemOf, toolCallSchema, type ToolCallChange } from './wire-updates.ts';
 
 const ownSessionSchema = z.looseObject({ sessionId: z.string() });
 const permissionSchema = z.looseObject({
@@ -18,7 +17,7 @@ const permissionSchema = z.looseObject({
   options: z.array(z.object({ optionId: z.string(), kind: z.string() })).max(100),
 });
 
-export interface RequestSurroundings {
+interface RequestSurroundings {
   readonly sessionId: () => string | null;
   readonly terminals: ClientTerminals;
   readonly environment: () => Readonly<Record<string, string>>;
@@ -71,4 +70,50 @@ function read<S extends z.ZodType>(schema: S, params: unknown): z.output<S> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;
   throw malformedRequest(problemOf(parsed.error));
+}
+
+const pathSchema = z.string().min(1).max(4_096).refine(isAbsolute, 'Expected an absolute path');
+
+/**
+ * Files of the sandbox that an agent reads and writes through its client. Owns bounds and the choice of lines; how files
+ * are reached, and which are not, is the part of tool-files.ts.
+ */
+const readFileSchema = z.looseObject({
+  path: pathSchema,
+  /** The first line that is wanted, from 1. */
+  line: z.number().int().min(0).nullish(),
+  limit: z.number().int().min(0).nullish(),
+});
+const writeFileSchema = z.looseObject({ path: pathSchema, content: z.string() });
+
+/** @throws Error the file cannot be read, with the reason */
+async function readTextFile({
+  path,
+  line,
+  limit,
+}: z.infer<typeof readFileSchema>): Promise<{ readonly content: string }> {
+  const file = await openReachable(path);
+  try {
+    const { size } = await file.stat();
+    if (size > EDITOR_FILE_BYTES_MAX)
+      throw new Error(`Cannot read "${path}": it is larger than ${EDITOR_FILE_BYTES_MAX} bytes`);
+    const text = (await file.readFile()).toString('utf8');
+    if ((line ?? null) === null && (limit ?? null) === null) return { content: text };
+    const first = Math.max(0, (line ?? 1) - 1);
+    const lines = text.split('\n');
+    return { content: lines.slice(first, limit == null ? lines.length : first + limit).join('\n') };
+  } finally {
+    await file.close();
+  }
+}
+
+/** @throws Error the file cannot be written, with the reason */
+async function writeTextFile({
+  path,
+  content,
+}: z.infer<typeof writeFileSchema>): Promise<Record<string, never>> {
+  if (Buffer.byteLength(content) > EDITOR_FILE_BYTES_MAX)
+    throw new Error(`Cannot write "${path}": it is larger than ${EDITOR_FILE_BYTES_MAX} bytes`);
+  await writeReachable(path, content);
+  return {};
 }

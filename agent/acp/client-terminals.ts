@@ -7,8 +7,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
 import { ACP_TERMINAL_BYTES_DEFAULT, ACP_TERMINALS_MAX, TERMINAL_BUFFER_BYTES_MAX } from '../limits.ts';
-import { startTool } from '../toolbox.ts';
-import type { ToolProcess } from '../toolbox.ts';
+import { startTool, type ToolProcess } from '../toolbox.ts';
 
 export const createTerminalSchema = z.looseObject({
   command: z.string().min(1).max(65_536),

@@ -8,11 +8,9 @@ import { z } from 'zod';
 import { ACP_ANSWER_MS } from '../limits.ts';
 import { messageOf } from '../serve/log.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
-import { AcpError } from './acp-agent.ts';
-import type { AcpAgent } from './acp-agent.ts';
+import { AcpError, type AcpAgent } from './acp-agent.ts';
 import type { AcpConnection } from './acp-connection.ts';
-import { configOptionSchema, problemOf } from './wire-updates.ts';
-import type { ConfigOption } from './wire-updates.ts';
+import { configOptionSchema, problemOf, type ConfigOption } from './wire-updates.ts';
 
 /** The only version of the protocol that is spoken here. */
 const PROTOCOL_VERSION = 1;
@@ -52,7 +50,7 @@ export interface Capabilities {
   readonly takesHttpServers: boolean;
 }
 
-export interface OpenedSession {
+interface OpenedSession {
   readonly sessionId: string;
   /** `lost`: there was a session, and the agent could not take it up again. */
   readonly origin: 'new' | 'continued' | 'lost';

@@ -5,8 +5,7 @@ import { textContent } from '../conversation/event.ts';
 import type { Action, ActionEvent, Observation, SecurityRisk } from '../conversation/event.ts';
 import { OBSERVATION_CHARS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';
-import { blockText } from './wire-updates.ts';
-import type { ToolCallChange, ToolContent, ToolKind } from './wire-updates.ts';
+import { blockText, type ToolCallChange, type ToolContent, type ToolKind } from './wire-updates.ts';
 
 /** A call as all updates about it amount to. */
 export interface CallState {

@@ -6,17 +6,15 @@
 import type { Conversation } from '../conversation/conversation.ts';
 import { GrowingWords } from '../conversation/growing-words.ts';
 import { failAction } from '../loop/action-step.ts';
-import { textContent } from '../conversation/event.ts';
-import type { ActionEvent } from '../conversation/event.ts';
+import { textContent, type ActionEvent } from '../conversation/event.ts';
 import { hexOf } from '../ids.ts';
 import { ACP_CALLS_OPEN_MAX, ACP_TEXT_CHARS_MAX, OBSERVATION_CHARS_MAX, TASKS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';
 import { actionOf, argumentsOf, changedCall, observationOf, riskOf, toolNameOf } from './tool-calls.ts';
 import type { CallState } from './tool-calls.ts';
-import { blockText } from './wire-updates.ts';
-import type { PlanEntry, SessionUpdate, ToolCallChange } from './wire-updates.ts';
+import { blockText, type PlanEntry, type SessionUpdate, type ToolCallChange } from './wire-updates.ts';
 
-export interface RecorderSurroundings {
+interface RecorderSurroundings {
   readonly conversation: Conversation;
   readonly uuid: () => string;
   /** Applied before text is cut. */

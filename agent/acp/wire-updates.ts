@@ -19,7 +19,7 @@ const toolContentSchema = z.discriminatedUnion('type', [
 ]);
 export type ToolContent = z.infer<typeof toolContentSchema>;
 
-export const TOOL_KINDS = [
+const TOOL_KINDS = [
   'read',
   'edit',
   'delete',
@@ -97,7 +97,7 @@ const notificationSchema = z.object({
   update: z.looseObject({ sessionUpdate: z.string() }),
 });
 
-export type ReadUpdate =
+type ReadUpdate =
   | { readonly kind: 'update'; readonly sessionId: string; readonly update: SessionUpdate }
   | { readonly kind: 'unkept' }
   | { readonly kind: 'malformed'; readonly problem: string };

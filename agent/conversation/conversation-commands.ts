@@ -3,15 +3,12 @@
  */
 import { rejectAction } from '../loop/action-step.ts';
 import type { Conversation } from './conversation.ts';
-import { storedLlm } from './conversation-meta.ts';
-import type { ConversationMeta } from './conversation-meta.ts';
+import { storedLlm, type ConversationMeta } from './conversation-meta.ts';
 import { isCredentialHeader } from '../workspace/credential-header.ts';
-import { plainText, textContent } from './event.ts';
-import type { ConversationEvent } from './event.ts';
+import { plainText, textContent, type ConversationEvent } from './event.ts';
 import type { Entry } from './conversation-registry.ts';
 import type { SecretVault } from '../secret-vault.ts';
-import { skillsFor } from '../skills.ts';
-import type { Skill } from '../skills.ts';
+import { skillsFor, type Skill } from '../skills.ts';
 import type { LlmRequest } from './start-request.ts';
 import { pendingActions } from './turns.ts';
 import type { ConfirmationPolicy, MessageRequest } from '../serve/wire-schema.ts';
@@ -134,7 +131,7 @@ export function patchConversation(
   }
 }
 
-export interface LlmAccess {
+interface LlmAccess {
   readonly apiKey: string | null;
   readonly baseUrl: string | null;
   readonly extraHeaders: LlmRequest['extra_headers'] | null;

@@ -4,15 +4,13 @@
  */
 import { z } from 'zod';
 
-import { acpAgentSchema } from '../acp/acp-agent.ts';
-import type { AcpAgent } from '../acp/acp-agent.ts';
+import { acpAgentSchema, type AcpAgent } from '../acp/acp-agent.ts';
 import { isCredentialHeader } from '../workspace/credential-header.ts';
 import { hookConfigSchema } from '../hooks/hook-config.ts';
 import { mcpServersSchema } from '../mcp/mcp-servers.ts';
 import type { Equipment } from '../plugins/merge-plugins.ts';
 import { standingText, storedSkillSchema } from '../skills.ts';
-import { thresholdsSchema } from './start-request.ts';
-import type { LlmRequest, StartRequest } from './start-request.ts';
+import { thresholdsSchema, type LlmRequest, type StartRequest } from './start-request.ts';
 import { confirmationPolicySchema } from '../serve/wire-schema.ts';
 
 const storedLlmSchema = z.object({
@@ -31,7 +29,7 @@ const storedLlmSchema = z.object({
   /** Whether calls carry a key. After a restart it is missing until the caller posts it again. */
   needs_api_key: z.boolean(),
 });
-export type StoredLlm = z.infer<typeof storedLlmSchema>;
+type StoredLlm = z.infer<typeof storedLlmSchema>;
 
 export const conversationMetaSchema = z.object({
   version: z.literal(1),

@@ -11,30 +11,26 @@ import type { Activity } from '../activity.ts';
 import { failAction } from '../loop/action-step.ts';
 import { AgentRun } from '../loop/agent-run.ts';
 import { interruptedError } from '../loop/loop.ts';
-import { Conversation } from './conversation.ts';
-import type { ConversationListener } from './conversation.ts';
-import { newMeta } from './conversation-meta.ts';
-import type { ConversationMeta } from './conversation-meta.ts';
+import { Conversation, type ConversationListener } from './conversation.ts';
+import { newMeta, type ConversationMeta } from './conversation-meta.ts';
 import type { ConversationStore } from './conversation-store.ts';
 import { textContent } from './event.ts';
 import { HttpError } from '../serve/http-error.ts';
 import { CONVERSATIONS_MAX } from '../limits.ts';
-import { messageOf } from '../serve/log.ts';
+import { messageOf, type Log } from '../serve/log.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import { McpTools } from '../mcp/mcp-tools.ts';
 import type { Equipment } from '../plugins/merge-plugins.ts';
-import type { Log } from '../serve/log.ts';
 import { maskMeta } from './masked-record.ts';
 import { systemPrompt } from '../model/prompt.ts';
 import type { SecretVault } from '../secret-vault.ts';
 import type { StartRequest } from './start-request.ts';
 import { zonedTimestamp } from '../timestamp.ts';
-import { makeToolSet } from '../tools/tool-set.ts';
-import type { ToolSet } from '../tools/tool-set.ts';
+import { makeToolSet, type ToolSet } from '../tools/tool-set.ts';
 import type { World } from '../world.ts';
 import { pendingActions } from './turns.ts';
 
-export interface RegistrySurroundings {
+interface RegistrySurroundings {
   readonly store: ConversationStore;
   readonly vault: SecretVault;
   readonly activity: Activity;

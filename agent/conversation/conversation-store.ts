@@ -2,12 +2,19 @@
  * Where conversations are kept: one directory each, `<hex id>/meta.json` and `<hex id>/events.jsonl` (D15).
  * Owns paths and files; decides nothing about what is in them.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-
-import { writeFileAtomically } from '../atomic-file.ts';
-import { conversationMetaSchema } from './conversation-meta.ts';
-import type { ConversationMeta } from './conversation-meta.ts';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  writeSync,
+} from 'node:fs';
+import { join, dirname } from 'node:path';
+import { conversationMetaSchema, type ConversationMeta } from './conversation-meta.ts';
 import { EventLog } from './event-log.ts';
 import { hexOf, hyphenatedUuid } from '../ids.ts';
 import { isThere } from '../is-there.ts';
@@ -65,5 +72,24 @@ export class ConversationStore {
     rmSync(removed, { recursive: true, force: true });
     renameSync(directory, removed);
     rmSync(removed, { recursive: true, force: true });
+  }
+}
+
+/** Replaces the file at `path`; readable by its owner only. */
+function writeFileAtomically(path: string, text: string): void {
+  const fresh = `${path}.new`;
+  const fd = openSync(fresh, 'w', 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(fresh, path);
+  const directory = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
   }
 }

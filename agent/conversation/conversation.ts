@@ -8,9 +8,7 @@ import type { ConversationEvent, EventDraft, StateUpdateEvent } from './event.ts
 import type { ConversationMeta } from './conversation-meta.ts';
 import { GrowingText } from './growing-text.ts';
 import { maskEvent, maskMeta } from './masked-record.ts';
-import { EMPTY_STATS, statsSchema } from '../metrics.ts';
-import type { Stats } from '../metrics.ts';
-import type { PartialEvent } from './partial-event.ts';
+import { EMPTY_STATS, statsSchema, type Stats } from '../metrics.ts';
 import type { Redactor } from '../redaction.ts';
 import { hasRoom, isFullDisk } from '../disk-room.ts';
 import { zonedTimestamp } from '../timestamp.ts';
@@ -28,7 +26,7 @@ export const EXECUTION_STATUSES = [
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 /** What an agent says about its own pause (D6). */
-export interface AgentState {
+interface AgentState {
   readonly paused_reason?: 'rate_limit';
   /** When the model endpoint wants to be asked again, if it said so; zoned. */
   readonly retry_at?: string;
@@ -53,7 +51,7 @@ export interface ConversationListener {
 }
 
 /** What a conversation needs from its surroundings. */
-export interface ConversationSurroundings {
+interface ConversationSurroundings {
   readonly listener: ConversationListener;
   readonly writeMeta: (meta: ConversationMeta) => void;
   readonly redactor: Redactor;
@@ -61,7 +59,7 @@ export interface ConversationSurroundings {
 }
 
 /** Model access that is never stored. */
-export interface LlmArming {
+interface LlmArming {
   readonly apiKey: string | null;
   /** Credential headers and whatever else the caller sent; they win over the stored ones. */
   readonly extraHeaders: Readonly<Record<string, string>>;
@@ -221,3 +219,30 @@ function restoredStatus(log: EventLog): ExecutionStatus {
   const value = lastState(log, 'execution_status')?.value;
   return EXECUTION_STATUSES.find((status) => status === value) ?? 'idle';
 }
+
+/**
+ * What is said of an event before it is there. Owns the shapes: that of words is the reference's, and says beside it
+ * which answer they belong to. None of them is logged, and the event itself has all that they said.
+ */
+
+/** Words of the model since the last one. */
+interface StreamingDelta {
+  readonly kind: 'StreamingDeltaEvent';
+  readonly source: 'agent';
+  readonly content?: string;
+  readonly reasoning_content?: string;
+  /** As the event will have it. */
+  readonly llm_response_id: string;
+}
+
+/** Output of a command that still runs, since the last one. */
+interface StreamingOutput {
+  readonly kind: 'StreamingOutputEvent';
+  readonly source: 'environment';
+  readonly tool_name: string;
+  readonly tool_call_id: string;
+  readonly action_id: string;
+  readonly content: string;
+}
+
+export type PartialEvent = StreamingDelta | StreamingOutput;

@@ -4,8 +4,7 @@
  */
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-import { parseStoredEvent } from './event.ts';
-import type { ConversationEvent, EventDraft } from './event.ts';
+import { parseStoredEvent, type ConversationEvent, type EventDraft } from './event.ts';
 import { naiveTimestamp, nextEventUs, parseTimestampUs } from '../timestamp.ts';
 import type { World } from '../world.ts';
 

@@ -3,8 +3,7 @@
  * Owns what is sent, in which order, and the bound on what waits; the handshake is in routes/event-socket.ts.
  */
 import type { WebSocket } from 'ws';
-
-import type { Conversation } from './conversation.ts';
+import type { Conversation, PartialEvent } from './conversation.ts';
 import { withoutNulls } from './event.ts';
 import {
   LATE_LISTENER_MS,
@@ -13,7 +12,6 @@ import {
   SOCKETS_PER_CONVERSATION_MAX,
 } from '../limits.ts';
 import { maskEvent } from './masked-record.ts';
-import type { PartialEvent } from './partial-event.ts';
 import type { SecretVault } from '../secret-vault.ts';
 import { naiveTimestamp, parseTimestampUs } from '../timestamp.ts';
 import type { World } from '../world.ts';

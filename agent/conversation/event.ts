@@ -4,12 +4,12 @@
  */
 import { z } from 'zod';
 
-export interface TextContent {
+interface TextContent {
   readonly type: 'text';
   readonly text: string;
   readonly cache_prompt: boolean;
 }
-export interface ImageContent {
+interface ImageContent {
   readonly type: 'image';
   readonly image_urls: readonly string[];
   readonly cache_prompt: boolean;
@@ -43,7 +43,7 @@ export interface ToolCall {
   readonly arguments: string;
   readonly origin: 'completion';
 }
-export interface LlmMessage {
+interface LlmMessage {
   readonly role: 'user' | 'assistant';
   readonly content: readonly Content[];
   readonly thinking_blocks: readonly never[];
@@ -132,11 +132,11 @@ export interface StateUpdateEvent extends EventBase {
   readonly key: string;
   readonly value: unknown;
 }
-export interface StopEvent extends EventBase {
+interface StopEvent extends EventBase {
   readonly kind: 'PauseEvent' | 'InterruptEvent';
   readonly source: 'user';
 }
-export interface CondensationEvent extends EventBase {
+interface CondensationEvent extends EventBase {
   readonly kind: 'Condensation';
   readonly source: 'environment';
   readonly forgotten_event_ids: readonly string[];

@@ -7,7 +7,7 @@ import { settledText } from '../growing-redaction.ts';
 import { PARTIAL_CHARS_MAX, PARTIAL_EVERY_MS, PARTIAL_WAITING_CHARS_MAX } from '../limits.ts';
 import type { Redactor } from '../redaction.ts';
 
-export interface GrowingTextSurroundings {
+interface GrowingTextSurroundings {
   readonly redactor: Pick<Redactor, 'forms'>;
   readonly isWatched: () => boolean;
   readonly say: (piece: string) => void;

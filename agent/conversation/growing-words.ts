@@ -5,7 +5,7 @@
 import type { Conversation } from './conversation.ts';
 import type { GrowingText } from './growing-text.ts';
 
-export interface NewWords {
+interface NewWords {
   /** As the event will name it. */
   readonly responseId: string;
   readonly content: string;

@@ -106,7 +106,6 @@ const agentSchema = agentObjectSchema.refine(
   ({ kind, acp_command: command }) => kind === 'Agent' || (command ?? []).length > 0,
   { message: 'An agent of its own needs a command', path: ['acp_command'] },
 );
-export type AgentRequest = z.infer<typeof agentSchema>;
 
 const threshold = (fallback: number): z.ZodDefault<z.ZodNumber> =>
   z.number().int().min(2).max(100).default(fallback);

@@ -9,8 +9,7 @@ import { jsonOrNull } from '../model/llm-response.ts';
 import { messageOf } from '../serve/log.ts';
 import { shellEnvironment } from '../workspace/shell-environment.ts';
 import { ByteWindow } from '../text-bound.ts';
-import { hookWord, hooksFor } from './hook-config.ts';
-import type { Hook, HookEventName } from './hook-config.ts';
+import { hookWord, hooksFor, type Hook, type HookEventName } from './hook-config.ts';
 
 /** What is said before the next model call reaches it; behind the last one nobody reads. */
 const ADDS_TO_PROMPT: ReadonlySet<HookEventName> = new Set([
@@ -25,7 +24,7 @@ const FORBIDDEN = 2;
 /** Command and event come over a descriptor of their own: an argument would be seen by every process. */
 const DRIVER = `IFS= read -r -d '' -u 3 __hook; IFS= read -r -d '' -u 3 __event; exec 3<&-; printf '%s' "$__event" | eval "$__hook"`;
 
-export interface HookCall {
+interface HookCall {
   readonly event: HookEventName;
   readonly toolName?: string;
   readonly toolInput?: unknown;
@@ -35,7 +34,7 @@ export interface HookCall {
   readonly messageId?: string;
 }
 
-export interface HookSurroundings {
+interface HookSurroundings {
   readonly secrets: () => Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }

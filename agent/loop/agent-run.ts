@@ -10,21 +10,18 @@ import type { Action } from '../conversation/event.ts';
 import { HttpError } from '../serve/http-error.ts';
 import { runHooks } from '../hooks/run-hooks.ts';
 import { LOG_WRITE_WAIT_MS, LOG_WRITES_MAX, SETTLE_MS } from '../limits.ts';
-import { messageOf } from '../serve/log.ts';
-import type { Log } from '../serve/log.ts';
+import { messageOf, type Log } from '../serve/log.ts';
 import { endWithError, interruptedError, runLoop } from './loop.ts';
-import { askAside, condense } from '../model/model-call.ts';
-import type { ModelContext } from '../model/model-call.ts';
+import { askAside, condense, type ModelContext } from '../model/model-call.ts';
 import type { LoopContext, RunControl } from './loop-context.ts';
 import type { ToolSet } from '../tools/tool-set.ts';
-import { settledWithin } from '../world.ts';
-import type { World } from '../world.ts';
+import { settledWithin, type World } from '../world.ts';
 
 /** What starts a run; an approval is the only one that runs held actions. */
-export type RunCause = 'request' | 'message' | 'approval';
-export type RunStart = 'started' | 'already_running' | 'nothing_to_do';
+type RunCause = 'request' | 'message' | 'approval';
+type RunStart = 'started' | 'already_running' | 'nothing_to_do';
 
-export interface RunSurroundings {
+interface RunSurroundings {
   readonly tools: ToolSet;
   /** Null: the loop is our own. */
   readonly acp: AcpSession | null;

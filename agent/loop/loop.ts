@@ -2,10 +2,8 @@
  * The agent loop: ask the model, do what it says, until it finishes, waits, is stopped or gives up.
  * Owns every way a run can end and the status it leaves behind.
  */
-import { failAction, runPendingActions, takeAnswer } from './action-step.ts';
-import type { StepOutcome } from './action-step.ts';
-import { environmentMessage, plainText } from '../conversation/event.ts';
-import type { Classification } from '../conversation/event.ts';
+import { failAction, runPendingActions, takeAnswer, type StepOutcome } from './action-step.ts';
+import { environmentMessage, plainText, type Classification } from '../conversation/event.ts';
 import { runHooks } from '../hooks/run-hooks.ts';
 import { LlmError } from '../model/llm-error.ts';
 import { messageOf } from '../serve/log.ts';

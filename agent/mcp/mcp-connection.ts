@@ -2,14 +2,17 @@
  * One connection to a tool server: a program on pipes, or an address over HTTP.
  * Owns the client of the protocol and its end; must not know a conversation. Loaded when the first one is needed.
  */
+import type { Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-
-import { MCP_CALL_MS, MCP_CONNECT_MS, MCP_TOOLS_MAX } from '../limits.ts';
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { MCP_CALL_MS, MCP_CONNECT_MS, MCP_TOOLS_MAX, MCP_END_MS } from '../limits.ts';
+import { startTool, type ToolProcess } from '../toolbox.ts';
 import type { McpServer } from './mcp-servers.ts';
-import { ToolPipes } from './tool-pipes.ts';
 
 export interface McpTool {
   readonly name: string;
@@ -18,7 +21,7 @@ export interface McpTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-export interface McpResult {
+interface McpResult {
   readonly text: string;
   readonly images: readonly string[];
   readonly isError: boolean;
@@ -112,4 +115,104 @@ function readResult(result: Awaited<ReturnType<Client['callTool']>>): McpResult 
     type === 'image' && data !== undefined ? [`data:${mimeType ?? 'image/png'};base64,${data}`] : [],
   );
   return { text: texts.join('\n'), images, isError: result.isError === true };
+}
+
+interface ToolProgram {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/**
+ * A tool server on pipes: a program in the tools' place that speaks the protocol on its standard input and output.
+ * Owns its start and its end; the library's own way to start one knows no such place.
+ */
+class ToolPipes implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  readonly #what: ToolProgram;
+  readonly #read = new ReadBuffer();
+  #tool: ToolProcess | null = null;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(what: ToolProgram) {
+    this.#what = what;
+  }
+
+  /** @throws Error it cannot be started */
+  async start(): Promise<void> {
+    const { program, args, env, cwd } = this.#what;
+    const tool = await startTool(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] });
+    this.#tool = tool;
+    const { child } = tool;
+    this.#ended = new Promise((resolve) => {
+      child.once('error', () => resolve());
+      child.once('close', () => resolve());
+    });
+    void this.#ended.then(() => {
+      this.#tool = null;
+      this.onclose?.();
+    });
+    for (const stream of [child.stdin, child.stdout])
+      stream?.on('error', (error: Error) => this.onerror?.(error));
+    child.stdout?.on('data', (chunk: Buffer) => this.#received(chunk));
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input: Writable | null | undefined = this.#tool?.child.stdin;
+    if (!input?.writable) throw new Error('Cannot send message: the tool server has ended');
+    const isTaken = input.write(serializeMessage(message));
+    if (isTaken) return;
+    const drained = new Promise<void>((resolve) => input.once('drain', () => resolve()));
+    await Promise.race([drained, this.#ended]);
+  }
+
+  /** Asked first, by the end of its input; then it is ended, with all that it started in its group. */
+  async close(): Promise<void> {
+    const tool = this.#tool;
+    tool?.child.stdin?.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (tool === null || (await this.#endedWithin(MCP_END_MS))) break;
+      tool.signal(signal);
+    }
+    this.#read.clear();
+  }
+
+  async #endedWithin(ms: number): Promise<boolean> {
+    const late = pause(ms, false, { ref: false });
+    return await Promise.race([this.#ended.then(() => true), late]);
+  }
+
+  #received(chunk: Buffer): void {
+    try {
+      this.#read.append(chunk);
+    } catch (error) {
+      this.#failed(error);
+      void this.close();
+      return;
+    }
+    while (this.#tellNext());
+  }
+
+  /** False: nothing is whole yet. What cannot be read is told, and what follows it is read all the same. */
+  #tellNext(): boolean {
+    try {
+      const message = this.#read.readMessage();
+      if (message === null) return false;
+      this.onmessage?.(message);
+    } catch (error) {
+      this.#failed(error);
+    }
+    return true;
+  }
+
+  #failed(error: unknown): void {
+    this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+  }
 }

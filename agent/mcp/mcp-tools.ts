@@ -2,16 +2,13 @@
  * The tools that a conversation's tool servers bring, as tools of the agent.
  * Owns when servers are connected (at a run, not at a start), the names of their tools, and the form of an action.
  */
-import { textContent } from '../conversation/event.ts';
-import type { Action, Content, Observation } from '../conversation/event.ts';
+import { textContent, type Action, type Content, type Observation } from '../conversation/event.ts';
 import { OBSERVATION_CHARS_MAX } from '../limits.ts';
 import { messageOf } from '../serve/log.ts';
 import { boundText } from '../text-bound.ts';
-import { COMMON_PARAMETERS, ToolArgumentError } from '../tools/tool.ts';
-import type { Tool, ToolSurroundings } from '../tools/tool.ts';
+import { COMMON_PARAMETERS, ToolArgumentError, type Tool, type ToolSurroundings } from '../tools/tool.ts';
 import type { McpConnection, McpTool } from './mcp-connection.ts';
-import { expandServer } from './mcp-servers.ts';
-import type { McpServers } from './mcp-servers.ts';
+import { expandServer, type McpServers } from './mcp-servers.ts';
 
 /** A tool server that a run cannot do without is not there; the message says which and why. */
 export class McpConnectionError extends Error {}

@@ -2,8 +2,8 @@
  * Model calls: one completion, with the retries that a restarting proxy and a rate limit call for.
  * Owns when a call is tried again and when it is given up. Knows nothing of conversations or events.
  */
-import { errorCode, postJson } from '../serve/endpoint.ts';
-import type { PostAnswer, PostOptions } from '../serve/endpoint.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { errorCode, postJson, type PostAnswer, type PostOptions } from '../serve/endpoint.ts';
 import {
   LLM_BACKOFF_MS_MAX,
   LLM_BACKOFF_MS_MIN,
@@ -11,15 +11,12 @@ import {
   LLM_RATE_LIMIT_RETRIES_MAX,
   LLM_RESPONSE_BYTES_MAX,
   LLM_RETRY_AFTER_MS_MAX,
+  TROUBLE_CHARS_MAX,
 } from '../limits.ts';
 import { lastingRefusal, LlmError, refusalError, upstreamMessage } from './llm-error.ts';
-import { costHeaderOf, parseCompletion } from './llm-response.ts';
-import { pieceOf, SseReader, streamedAnswer } from './llm-stream.ts';
-import type { LlmPiece } from './llm-stream.ts';
-import type { LlmCompletion } from './llm-response.ts';
-import { messageOf } from '../serve/log.ts';
-import type { FailedTry } from '../model-trouble.ts';
-import type { Log } from '../serve/log.ts';
+import { costHeaderOf, parseCompletion, type LlmCompletion } from './llm-response.ts';
+import { pieceOf, SseReader, streamedAnswer, type LlmPiece } from './llm-stream.ts';
+import { messageOf, type Log } from '../serve/log.ts';
 import type { World } from '../world.ts';
 
 export interface LlmCall {
@@ -216,4 +213,35 @@ function retryAfterMs(headers: PostAnswer['headers'], nowMs: number): number | n
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
   const dateMs = Date.parse(value);
   return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
+}
+
+/**
+ * A model that cannot be reached, told while it lasts: a state update for each failed try, and one when it is over.
+ * Owns the form of that event; when a call is tried again is the client's to say.
+ */
+interface FailedTry {
+  readonly cause: string;
+  /** Failed tries of this call. */
+  readonly tries: number;
+  readonly waitMs: number;
+}
+
+/** Key of the state update; its value is null when the trouble is over. */
+const KEY = 'model_trouble';
+
+/** Null: the call went through, or was given up, which the status then tells. */
+export function tellModelTrouble(conversation: Conversation, failed: FailedTry | null): void {
+  const value =
+    failed === null
+      ? null
+      : {
+          cause: failed.cause.slice(0, TROUBLE_CHARS_MAX),
+          tries: failed.tries,
+          wait_ms: Math.round(failed.waitMs),
+        };
+  try {
+    conversation.appendState(KEY, value);
+  } catch {
+    // A disk that is full now may have room when the call has gone through: telling must not end the run.
+  }
 }

@@ -6,7 +6,7 @@ import { LLM_ERROR_CHARS_MAX } from '../limits.ts';
 import { jsonOrNull } from './llm-response.ts';
 import { boundText } from '../text-bound.ts';
 
-export type LlmErrorCode =
+type LlmErrorCode =
   | 'LLMRateLimitError'
   | 'LLMServiceUnavailableError'
   | 'LLMAuthenticationError'

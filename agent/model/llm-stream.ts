@@ -86,7 +86,7 @@ function firstChoice({ choices }: Chunk) {
   return choices?.find(({ index }) => index === 0) ?? null;
 }
 
-export type StreamedAnswer =
+type StreamedAnswer =
   | { readonly kind: 'whole'; readonly body: unknown }
   /** An error in place of the rest, with the status that it stands for. */
   | { readonly kind: 'failed'; readonly status: number; readonly body: string }

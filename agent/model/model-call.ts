@@ -2,21 +2,17 @@
  * Model calls of a conversation, with their usage counted: the next step, a question aside, a summary.
  * Owns what a call is made from, and which steps are left out of it; what the answer leads to is the caller's part.
  */
+import { hexOf } from '../ids.ts';
 import { eventsToForget, forgettableIds, forgottenIds, rememberedTurns } from './context-window.ts';
-import { llmCallOf } from './llm-call.ts';
-import { completeChat } from './llm-client.ts';
-import type { Streaming } from './llm-client.ts';
+import { completeChat, type Streaming, type LlmCall, tellModelTrouble } from './llm-client.ts';
 import { LlmError } from './llm-error.ts';
 import type { LlmCompletion } from './llm-response.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import { GrowingWords } from '../conversation/growing-words.ts';
 import type { LoopContext } from '../loop/loop-context.ts';
 import { addUsage } from '../metrics.ts';
-import { tellModelTrouble } from '../model-trouble.ts';
-import { promptMessages, systemPrompt, turnMessages } from './prompt.ts';
-import type { ChatMessage } from './prompt.ts';
-import { turnsOf } from '../conversation/turns.ts';
-import type { Turn } from '../conversation/turns.ts';
+import { promptMessages, systemPrompt, turnMessages, type ChatMessage } from './prompt.ts';
+import { turnsOf, type Turn } from '../conversation/turns.ts';
 
 /** What a call needs of a run; a question aside has no run. */
 export type ModelContext = Pick<
@@ -153,4 +149,53 @@ async function summarize(context: ModelContext, turns: readonly Turn[]): Promise
   const system: ChatMessage = { role: 'system', content: systemPrompt(context.conversation.meta) };
   const request: ChatMessage = { role: 'user', content: SUMMARY_REQUEST };
   return await callModel(context, [system, ...turns.flatMap(turnMessages), request]);
+}
+
+/** Headers the HTTP client itself sets; a profile cannot change them. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'transfer-encoding',
+]);
+
+/**
+ * From a conversation to a model call: headers and body. Owns which header and field carries what (D23).
+ */
+function llmCallOf(
+  conversation: Conversation,
+  prompt: { readonly messages: readonly ChatMessage[]; readonly tools: readonly unknown[] },
+  streaming: LlmCall['streaming'],
+): LlmCall {
+  const { llm } = conversation.meta;
+  return {
+    baseUrl: llm.base_url,
+    headers: headersOf(conversation),
+    sessionHeader: llm.session_header,
+    timeoutMs: llm.timeout * 1000,
+    retryWindowMs: llm.retry_window_s * 1000,
+    streaming,
+    body: {
+      model: llm.model.replace(/^openai\//, ''),
+      messages: prompt.messages,
+      ...(prompt.tools.length > 0 ? { tools: prompt.tools } : {}),
+      ...(conversation.meta.user_id === null ? {} : { user: conversation.meta.user_id }),
+      ...(llm.temperature === null ? {} : { temperature: llm.temperature }),
+      ...(llm.top_p === null ? {} : { top_p: llm.top_p }),
+      ...(llm.max_output_tokens === null ? {} : { max_tokens: llm.max_output_tokens }),
+    },
+  };
+}
+
+function headersOf({ id, meta, arming }: Conversation): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries({ ...meta.llm.extra_headers, ...arming.extraHeaders })) {
+    const lower = name.toLowerCase();
+    if (!OWN_HEADERS.has(lower)) headers[lower] = value;
+  }
+  if (arming.apiKey !== null) headers['authorization'] = `Bearer ${arming.apiKey}`;
+  headers['accept'] = 'application/json';
+  headers[meta.llm.session_header] = hexOf(id);
+  return headers;
 }

@@ -2,12 +2,11 @@
  * The prompt: the system text and the chat messages that a log amounts to. Pure.
  */
 import type { ConversationMeta } from '../conversation/conversation-meta.ts';
-import { observationText, plainText } from '../conversation/event.ts';
-import type { Content } from '../conversation/event.ts';
+import { observationText, plainText, type Content } from '../conversation/event.ts';
 import { jsonOrNull } from './llm-response.ts';
 import type { ActionResult, ActionTurn, MessageTurn, Turn } from '../conversation/turns.ts';
 
-export interface ChatToolCall {
+interface ChatToolCall {
   readonly id: string;
   readonly type: 'function';
   readonly function: { readonly name: string; readonly arguments: string };

@@ -4,15 +4,12 @@
  * in the reference. Hooks of all of them are run.
  */
 import { HttpError } from '../serve/http-error.ts';
-import { mergeHooks } from '../hooks/hook-config.ts';
-import type { HookConfig } from '../hooks/hook-config.ts';
+import { mergeHooks, type HookConfig } from '../hooks/hook-config.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
-import { requestSkills } from '../skills.ts';
-import type { Skill } from '../skills.ts';
+import { requestSkills, type Skill } from '../skills.ts';
 import type { StartRequest } from '../conversation/start-request.ts';
 import { workspaceHooks, workspaceSkills } from '../workspace-surface.ts';
-import { PluginError, readPlugin } from './plugin.ts';
-import type { Plugin } from './plugin.ts';
+import { PluginError, readPlugin, type Plugin } from './plugin.ts';
 import { fetchPlugin } from './plugin-source.ts';
 
 /** What a conversation has beside its model and its tools. */

@@ -23,7 +23,7 @@ export const pluginSourceSchema = z.object({
     .refine((path) => !path.split('/').includes('..'), { message: 'repo_path cannot contain ".."' })
     .nullish(),
 });
-export type PluginSource = z.infer<typeof pluginSourceSchema>;
+type PluginSource = z.infer<typeof pluginSourceSchema>;
 
 /** Aside first, so that what is there is whole. All of it in the tools' place: the folder is theirs, too. */
 const CLONE = `folder=$1 address=$2; shift 2

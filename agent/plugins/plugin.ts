@@ -5,13 +5,10 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import { hookConfigSchema } from '../hooks/hook-config.ts';
-import type { HookConfig } from '../hooks/hook-config.ts';
+import { hookConfigSchema, type HookConfig } from '../hooks/hook-config.ts';
 import { jsonOrNull } from '../model/llm-response.ts';
-import { mcpConfigSchema } from '../mcp/mcp-servers.ts';
-import type { McpServers } from '../mcp/mcp-servers.ts';
-import { FileFinding, parseSkill, readInside, skillsIn } from '../skill-file.ts';
-import type { SkillsRead } from '../skill-file.ts';
+import { mcpConfigSchema, type McpServers } from '../mcp/mcp-servers.ts';
+import { FileFinding, parseSkill, readInside, skillsIn, type SkillsRead } from '../skill-file.ts';
 import type { Skill } from '../skills.ts';
 
 export interface Plugin {

@@ -4,8 +4,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { BashCommands } from '../workspace/bash-commands.ts';
-import type { BashEvent } from '../workspace/bash-commands.ts';
+import { BashCommands, type BashEvent } from '../workspace/bash-commands.ts';
 import { HttpError } from '../serve/http-error.ts';
 import { hexOf, hyphenatedUuid } from '../ids.ts';
 import { BASH_TIMEOUT_S_DEFAULT, BASH_TIMEOUT_S_MAX } from '../limits.ts';

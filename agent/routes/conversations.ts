@@ -11,13 +11,11 @@ import { armLlm, patchConversation, sendMessage } from '../conversation/conversa
 import type { Entry } from '../conversation/conversation-registry.ts';
 import { HttpError, invalid } from '../serve/http-error.ts';
 import { McpConfigError, expandServer, literalSecrets } from '../mcp/mcp-servers.ts';
-import { equipmentOf } from '../plugins/merge-plugins.ts';
-import type { Equipment } from '../plugins/merge-plugins.ts';
+import { equipmentOf, type Equipment } from '../plugins/merge-plugins.ts';
 import { hyphenatedUuid } from '../ids.ts';
 import { PAGE_ROWS_MAX } from '../limits.ts';
 import type { ServerContext } from '../serve/server-context.ts';
-import { startRequestSchema } from '../conversation/start-request.ts';
-import type { StartRequest } from '../conversation/start-request.ts';
+import { startRequestSchema, type StartRequest } from '../conversation/start-request.ts';
 import { parsePart, tagsSchema } from '../serve/wire-schema.ts';
 import { SUCCESS, findConversation } from './find-conversation.ts';
 import { limitSchema, pageOf } from './page.ts';

@@ -5,8 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { WebSocketServer } from 'ws';
-import type { WebSocket } from 'ws';
+import { WebSocketServer, type WebSocket } from 'ws';
 import { z } from 'zod';
 
 import { sendMessage } from '../conversation/conversation-commands.ts';
@@ -26,7 +25,7 @@ const CLOSE = { notAuthenticated: 4001, notFound: 4004, tooMany: 1013 } as const
 
 const authSchema = z.object({ type: z.literal('auth'), session_api_key: z.string() });
 
-export interface SocketSide {
+interface SocketSide {
   readonly context: ServerContext;
   readonly sockets: EventSockets;
   /** Compares in constant time; true for anybody when the server has no key. */

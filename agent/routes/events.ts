@@ -5,8 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 import { answerConfirmation, sendMessage } from '../conversation/conversation-commands.ts';
-import { withoutNulls } from '../conversation/event.ts';
-import type { ConversationEvent } from '../conversation/event.ts';
+import { withoutNulls, type ConversationEvent } from '../conversation/event.ts';
 import { HttpError, invalid } from '../serve/http-error.ts';
 import { hyphenatedUuid } from '../ids.ts';
 import { maskEvent } from '../conversation/masked-record.ts';

@@ -2,18 +2,14 @@
  * The HTTP side: key check, body reading, error answers and the list of routes. Owns no state of its own.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-
+import { IncomingMessage } from 'node:http';
 import multipart from '@fastify/multipart';
-import fastify from 'fastify';
-import type { FastifyInstance } from 'fastify';
-
+import fastify, { type FastifyInstance } from 'fastify';
 import { HttpError } from './http-error.ts';
-import { HttpRequest } from '../http-request.ts';
 import { isFullDisk } from '../disk-room.ts';
 import { hexOf } from '../ids.ts';
 import { BODY_BYTES_MAX } from '../limits.ts';
-import { messageOf } from './log.ts';
-import type { Log } from './log.ts';
+import { messageOf, type Log } from './log.ts';
 import { addBashRoutes } from '../routes/bash.ts';
 import { addControlRoutes } from '../routes/conversation-control.ts';
 import { addConversationRoutes } from '../routes/conversations.ts';
@@ -116,4 +112,18 @@ function statusOf(error: unknown): number {
   const status =
     typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   return typeof status === 'number' && status >= 400 ? status : 500;
+}
+
+/** A request as Node reads it, where only a wish for a WebSocket ends HTTP. */
+class HttpRequest extends IncomingMessage {
+  private asksForUpgrade = false;
+
+  /** Node sets it before the headers are there, and asks once they are. */
+  get upgrade(): boolean {
+    return this.asksForUpgrade && this.headers.upgrade?.trim().toLowerCase() === 'websocket';
+  }
+
+  set upgrade(asks: boolean | null) {
+    this.asksForUpgrade = asks === true;
+  }
 }

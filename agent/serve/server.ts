@@ -30,7 +30,7 @@ export interface AgentServer {
   stop(): Promise<void>;
 }
 
-export interface AgentServerOptions {
+interface AgentServerOptions {
   readonly world?: World;
   /** Takes log lines, masked JSON without line end. */
   readonly writeLog?: (line: string) => void;

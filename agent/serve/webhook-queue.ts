@@ -11,17 +11,16 @@ import {
   WEBHOOK_QUEUE_ITEMS_MAX,
   WEBHOOK_TIMEOUT_MS,
 } from '../limits.ts';
-import { messageOf } from './log.ts';
-import type { Log } from './log.ts';
+import { messageOf, type Log } from './log.ts';
 import type { World } from '../world.ts';
 
-export interface WebhookItem {
+interface WebhookItem {
   readonly kind: 'event' | 'info';
   /** JSON text of one event or one record. */
   readonly json: string;
 }
 
-export interface WebhookTarget {
+interface WebhookTarget {
   readonly config: WebhookConfig;
   readonly headers: Readonly<Record<string, string>>;
   /** Where events go; records go to `conversations`. */

@@ -5,8 +5,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 
 import { z } from 'zod';
 
-import { HttpError } from './http-error.ts';
-import type { Finding } from './http-error.ts';
+import { HttpError, type Finding } from './http-error.ts';
 import { hyphenatedUuid } from '../ids.ts';
 import { SECRET_BYTES_MAX, SECRETS_MAX, TAG_VALUE_CODE_POINTS_MAX, TAGS_MAX } from '../limits.ts';
 import type { Content } from '../conversation/event.ts';

@@ -14,10 +14,8 @@ import {
   readTextFile,
   writeTextFile,
 } from './text-file.ts';
-import { insertedText, replacedText } from './text-edit.ts';
-import type { TextEdit } from './text-edit.ts';
-import { defineTool } from './tool.ts';
-import type { Tool, ToolResult, ToolSurroundings } from './tool.ts';
+import { insertedText, replacedText, type TextEdit } from './text-edit.ts';
+import { defineTool, type Tool, type ToolResult, type ToolSurroundings } from './tool.ts';
 
 const DESCRIPTION = `Views, creates and edits text files. Paths are absolute.
 - view: shows a file with line numbers, or a directory two levels deep. view_range [first, last] limits it; last -1 means the end.

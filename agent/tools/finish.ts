@@ -3,8 +3,7 @@
  */
 import { z } from 'zod';
 
-import { defineTool } from './tool.ts';
-import type { Tool } from './tool.ts';
+import { defineTool, type Tool } from './tool.ts';
 
 export const FINISH_TOOL_NAME = 'finish';
 

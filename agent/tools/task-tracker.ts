@@ -5,8 +5,7 @@ import { z } from 'zod';
 
 import type { ConversationEvent } from '../conversation/event.ts';
 import { TASKS_MAX } from '../limits.ts';
-import { defineTool } from './tool.ts';
-import type { Tool } from './tool.ts';
+import { defineTool, type Tool } from './tool.ts';
 
 const taskSchema = z.object({
   title: z.string().describe('What is to be done.'),

@@ -10,8 +10,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { TERMINAL_BUFFER_BYTES_MAX, TERMINAL_INTERRUPT_GRACE_MS } from '../limits.ts';
 import { shellEnvironment } from '../workspace/shell-environment.ts';
 import { ByteWindow } from '../text-bound.ts';
-import { startTool } from '../toolbox.ts';
-import type { ToolProcess } from '../toolbox.ts';
+import { startTool, type ToolProcess } from '../toolbox.ts';
 
 /**
  * The shell is an interactive one without a terminal: only such a shell ends a whole command line at an interrupt, loops

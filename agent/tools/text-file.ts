@@ -10,7 +10,7 @@ import { readReachable, writeReachable } from '../tool-files.ts';
 /** A refusal the model can mend; its message is the tool's answer. */
 export class EditorRefusal extends Error {}
 
-export type PathKind = 'file' | 'directory' | 'missing';
+type PathKind = 'file' | 'directory' | 'missing';
 
 /** @throws EditorRefusal the path is not absolute, or is neither file nor directory */
 export async function kindOfPath(path: string, workingDir: string): Promise<PathKind> {

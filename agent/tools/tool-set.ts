@@ -1,6 +1,7 @@
 /**
  * The tools of one conversation. Owns which there are, by the names a request may give.
  */
+import { z } from 'zod';
 import type { ConversationEvent } from '../conversation/event.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { McpTools } from '../mcp/mcp-tools.ts';
@@ -8,8 +9,7 @@ import { makeFileEditorTool } from './file-editor.ts';
 import { makeFinishTool } from './finish.ts';
 import { makeTaskTrackerTool, restoreTasks } from './task-tracker.ts';
 import { makeTerminalTool } from './terminal.ts';
-import { makeThinkTool } from './think.ts';
-import type { Tool, ToolSurroundings } from './tool.ts';
+import { type Tool, type ToolSurroundings, defineTool } from './tool.ts';
 
 /** Names as they go over the wire. */
 export const TOOL_NAMES = ['terminal', 'file_editor', 'task_tracker', 'finish', 'think'] as const;
@@ -85,4 +85,18 @@ function makeTool(name: ToolName, around: ToolSurroundings, events: readonly Con
     default:
       return name satisfies never;
   }
+}
+
+/** The tool that lets a model write down a thought. Changes nothing. */
+function makeThinkTool(): Tool {
+  return defineTool({
+    name: 'think',
+    title: 'Think',
+    kindStem: 'Think',
+    description:
+      'Writes down a thought. Use it to weigh options or to plan; it changes nothing and reads nothing.',
+    schema: z.object({ thought: z.string().describe('The thought.') }),
+    needsNoConfirmation: true,
+    run: () => Promise.resolve({ text: 'Your thought has been logged.', isError: false }),
+  });
 }

@@ -3,8 +3,7 @@
  */
 import { z } from 'zod';
 
-import { textContent } from '../conversation/event.ts';
-import type { Action, Observation, SecurityRisk } from '../conversation/event.ts';
+import { textContent, type Action, type Observation, type SecurityRisk } from '../conversation/event.ts';
 import { OBSERVATION_CHARS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';
 
@@ -127,7 +126,7 @@ function parametersOf(schema: z.ZodObject): Record<string, unknown> {
   return { ...own, properties: { ...own.properties, ...COMMON_PARAMETERS } };
 }
 
-export interface SplitArguments {
+interface SplitArguments {
   readonly own: Readonly<Record<string, unknown>>;
   readonly risk: SecurityRisk;
   readonly summary: string | null;

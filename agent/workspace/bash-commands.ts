@@ -42,7 +42,7 @@ export interface BashOutput {
 }
 export type BashEvent = BashCommand | BashOutput;
 
-export interface BashRequest {
+interface BashRequest {
   readonly command: string;
   readonly cwd: string;
   /** Seconds. */

@@ -2,13 +2,12 @@
  * One child process run to its end, with bounded output and a deadline. Owns the process group and nothing else:
  * what a command means is the caller's part. Nothing secret is ever an argument.
  */
-import { Readable, pipeline } from 'node:stream';
-import type { Writable } from 'node:stream';
+import { Readable, pipeline, type Writable } from 'node:stream';
 
 import { BASH_DRAIN_MS } from '../limits.ts';
 import { startTool } from '../toolbox.ts';
 
-export interface ChildOptions {
+interface ChildOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;

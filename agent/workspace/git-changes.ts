@@ -92,7 +92,7 @@ function textOrNull(bytes: Buffer): string | null {
   }
 }
 
-export interface GitPatch {
+interface GitPatch {
   readonly patch: Buffer;
   /** What is not in it although it is in the work tree, one sentence each. */
   readonly findings: readonly string[];

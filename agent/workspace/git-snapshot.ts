@@ -16,7 +16,7 @@ import { removeReachable, writeReachable } from '../tool-files.ts';
 /** Exit codes of `git add --ignore-errors`: 1 means that files it could not read, or empty nested repositories, stayed out. */
 const ADD_ACCEPTED = [0, 1];
 
-export interface Snapshot {
+interface Snapshot {
   /** For calls of Git: the index is the whole work tree. */
   readonly env: Readonly<Record<string, string>>;
   /** What is not in it, or not as it stands in the work tree, and why: one sentence each. */

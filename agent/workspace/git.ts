@@ -27,7 +27,7 @@ const SETTINGS = [
 /** Errors told to the caller are cut here: Git may list every file of a repository. */
 const STDERR_CHARS_MAX = 2_000;
 
-export interface GitOptions {
+interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Exit codes that are answers, not failures. */
   readonly accepted?: readonly number[];

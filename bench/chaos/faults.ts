@@ -7,7 +7,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { isOwnDaemon, restartDaemon } from '../../scripts/docker-daemon.ts';
-import { isMissing } from '../../runtimes/on-host/is-missing.ts';
+import { isMissing } from '../../runtimes/on-host/record-file.ts';
 import type { RandomStream } from '../../simulator/random.ts';
 import { BOUNDS, type Ground } from './ground.ts';
 

@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { removeTree } from '../../runtimes/on-host/remove-tree.ts';
 import { bundle } from '../../scripts/bundle.js';
 
@@ -31,7 +32,6 @@ const TURNS = 400;
 const POLL_MS = 100;
 /** A start or a deletion under attack: 60,000 files are archived one by one, on a machine that does other work. */
 const PATIENCE_MS = 600_000;
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every answer has another shape
 export type Answer = any;

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { until, type Conversation, type HostileGround } from './hostile-ground.ts';
 import { ORDERS, type Attack } from './inside/orders.ts';
 
@@ -12,7 +13,6 @@ const MEASURE_MS = 50;
 const WORK_POLL_MS = 300;
 /** Longer than an attack takes with what comes after it. */
 const ATTACK_END_MS = 90_000;
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export interface Figures {
   readonly memoryMiB: number;

@@ -3,10 +3,10 @@
  * below twice what it was when all was quiet, nothing is lost, and nothing is left.
  * Owns the storm and what is judged.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { RandomStream } from '../../simulator/random.ts';
 import { HostileGround, until } from './hostile-ground.ts';
-import { Hostile, Measured, Neighbour } from './hostile-players.ts';
-import { report, type HostileOptions, type Row, type Seen } from './hostile-report.ts';
+import { Hostile, Measured, Neighbour, type Figures } from './hostile-players.ts';
 import { ATTACKS, type Attack } from './inside/orders.ts';
 
 const MINUTE_MS = 60_000;
@@ -19,7 +19,6 @@ const GROWTH_MAX = 2;
 const STALL_MS_MAX = 60_000;
 /** What the service may say in one attack: a refusal is told, a thousand are counted. */
 const LINES_MAX = 60;
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export async function hostileChaos(options: HostileOptions): Promise<boolean> {
   const ground = new HostileGround();
@@ -124,4 +123,56 @@ async function judge(
   await Promise.all(neighbours.map(({ conversation }) => ground.remove(conversation)));
   const left = ground.left();
   if (left.length > 0) findings.push(`left: ${left.join(', ')}`);
+}
+
+/** What the hostile form of chaos prints: a line for each attack, and what was measured beside. */
+interface HostileOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  /** So many attacks in place of a time; null: by time. */
+  readonly faults: number | null;
+  /** The hostile one included. */
+  readonly sandboxes: number;
+  /** Only these; for who looks for one fault. */
+  readonly only: string | null;
+}
+
+interface Row extends Figures {
+  readonly attack: Attack;
+  readonly did: string;
+  readonly lines: number;
+}
+
+interface Seen {
+  readonly neighbours: readonly Neighbour[];
+  readonly quietMiB: number;
+}
+
+interface Reported extends Seen {
+  readonly options: HostileOptions;
+  readonly rows: readonly Row[];
+}
+
+function report({ options, rows, quietMiB, neighbours }: Reported): void {
+  const { seed, sandboxes, faults, minutes } = options;
+  const length = faults === null ? `${minutes} minutes` : `${faults} attacks`;
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  say(`hostile chaos: ${length}, 1 against ${sandboxes - 1}, seed ${seed}`);
+  const width = Math.max(6, ...rows.map(({ attack }) => attack.length));
+  say(`${'attack'.padEnd(width)}  MiB  files  lines  slowest ms  what it got`);
+  for (const { attack, memoryMiB, descriptors, lines, slowestMs, did } of rows) {
+    const numbers = [
+      memoryMiB.toFixed().padStart(4),
+      String(descriptors).padStart(5),
+      String(lines).padStart(5),
+    ];
+    say(`${attack.padEnd(width)} ${numbers.join('  ')}  ${slowestMs.toFixed().padStart(10)}  ${did}`);
+  }
+  const most = Math.max(0, ...rows.map(({ memoryMiB }) => memoryMiB));
+  say(`memory of the service: ${quietMiB.toFixed()} MiB when quiet, ${most.toFixed()} at most`);
+  const messages = neighbours.reduce((sum, { accepted }) => sum + accepted.length, 0);
+  const slowest = Math.max(0, ...neighbours.map(({ slowestMs }) => slowestMs));
+  say(
+    `${neighbours.length} neighbours worked: ${messages} messages, the slowest answer after ${slowest.toFixed()} ms`,
+  );
 }

@@ -4,12 +4,13 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { writeFileSync, existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { freePort } from '../../loopback/free-port.ts';
-import { NGINX_MISSING, nginxConfig } from './nginx.ts';
-import { litellmProgram, portkeyProgram } from './peers.ts';
+import type * as pythonPeers from '../../scripts/python-peers.js';
+import type * as toolCache from '../../scripts/tool-cache.js';
 
 export interface Contender {
   readonly name: string;
@@ -173,4 +174,72 @@ async function isReady(url: string): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, READY_PAUSE_MS));
   }
   return false;
+}
+
+/** nginx as a reverse proxy: what compiled code takes for passing a call on. */
+const NGINX_MISSING = spawnSync('nginx', ['-v']).error !== undefined;
+
+/** Modules that are not used make their folders all the same, where nobody but root may. */
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+
+function nginxConfig(of: {
+  readonly folder: string;
+  readonly port: number;
+  readonly upstream: string;
+}): string {
+  return [
+    // One process, so that its time is all of it.
+    'daemon off; master_process off;',
+    `pid ${of.folder}/nginx.pid; error_log stderr crit;`,
+    'events { worker_connections 2048; }',
+    'http {',
+    ...TEMPORARY.map((name) => `  ${name}_temp_path ${of.folder}/nginx-${name};`),
+    '  access_log off; client_max_body_size 0; client_body_buffer_size 2m; proxy_buffering off;',
+    '  keepalive_requests 1000000000;',
+    `  upstream gateway { server ${new URL(of.upstream).host}; keepalive 512; keepalive_requests 1000000000; }`,
+    `  server { listen 127.0.0.1:${of.port};`,
+    '    location / { proxy_pass http://gateway; proxy_http_version 1.1; proxy_set_header Connection ""; }',
+    '  }',
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** The program and its arguments, or why there is none. */
+type PeerProgram = { readonly command: readonly string[] } | { readonly reason: string };
+
+const PORTKEY = '@portkey-ai/gateway';
+const PORTKEY_VERSION = '1.15.2';
+/** A download that takes longer is not worth the wait. */
+const INSTALL_MS_MAX = 300_000;
+
+/** LiteLLM from the environment that the tests use. */
+async function litellmProgram(): Promise<PeerProgram> {
+  const { peerMissing, peerPython } = await script<typeof pythonPeers>('python-peers.js');
+  const missing = peerMissing('litellm', process.env);
+  if (missing !== null) return { reason: `${missing}; node scripts/python-peers.js installs it` };
+  return { command: [peerPython('litellm', process.env), '-m', 'litellm.proxy.proxy_cli'] };
+}
+
+/** Portkey's gateway, installed beside the other tools on its first use; no script of a package runs. */
+async function portkeyProgram(): Promise<PeerProgram> {
+  const { toolsFolder } = await script<typeof toolCache>('tool-cache.js');
+  const folder = path.join(toolsFolder(process.env), 'portkey', PORTKEY_VERSION);
+  const program = path.join(folder, 'node_modules', PORTKEY, 'build', 'start-server.js');
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true });
+    const args = ['install', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'];
+    const npm = spawnSync('npm', [...args, `${PORTKEY}@${PORTKEY_VERSION}`], {
+      encoding: 'utf8',
+      timeout: INSTALL_MS_MAX,
+    });
+    const said = npm.error?.message ?? npm.stderr.trim().split('\n').at(-1) ?? '';
+    if (npm.status !== 0 || !existsSync(program)) return { reason: `it cannot be installed: ${said}` };
+  }
+  return { command: [process.execPath, program] };
+}
+
+/** As it stands in the repository, where a bench runs: in one bundle with the bench it would take itself for the program. */
+async function script<T>(name: string): Promise<T> {
+  return (await import(pathToFileURL(path.resolve('scripts', name)).href)) as T;
 }

@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Activities } from '../../activities/activity.ts';
 import { activitiesOf } from '../../activities/registry.ts';
 import type { World } from '../../activities/world.ts';
@@ -15,7 +16,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { instantWorld } from '../instant-world.ts';
-import { taking } from './paced-activities.ts';
 
 export interface WorldOptions {
   /** How long every activity takes. */
@@ -72,4 +72,31 @@ function workingOnce(agent: AgentServer): AgentServer {
       return view !== null && atWork.delete(id) ? { ...view, executionStatus: 'RUNNING' } : view;
     },
   };
+}
+
+interface AnyActivity {
+  readonly run: (...args: readonly unknown[]) => Promise<unknown>;
+  readonly poll?: (...args: readonly unknown[]) => Promise<unknown>;
+}
+
+/** `before` is awaited at the beginning of every try and every look. */
+export function paced(activities: Activities, before: () => Promise<unknown>): Activities {
+  const after =
+    (carryOut: AnyActivity['run']): AnyActivity['run'] =>
+    async (...args) => {
+      await before();
+      return await carryOut(...args);
+    };
+  const entries = Object.entries(activities as unknown as Record<string, AnyActivity>).map(
+    ([type, activity]) => {
+      const { run, poll } = activity;
+      return [type, { ...activity, run: after(run), ...(poll === undefined ? {} : { poll: after(poll) }) }];
+    },
+  );
+  return Object.fromEntries(entries) as Activities;
+}
+
+/** Every activity takes so long, brief ones too. */
+function taking(activities: Activities, ms: number): Activities {
+  return ms === 0 ? activities : paced(activities, () => pause(ms));
 }

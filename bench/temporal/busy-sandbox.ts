@@ -12,7 +12,7 @@ import { specOf } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { eventsOf } from './histories.ts';
 import { deployOrdinary } from './ordinary/deployment.ts';
-import { paced } from './paced-activities.ts';
+import { paced } from './bench-world.ts';
 import { onSkippingServer, type SkippingGround } from './skipping-ground.ts';
 
 /** Looks leave no history, so their number decides only how long this takes: more often than the idle rule needs. */

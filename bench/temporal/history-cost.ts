@@ -11,7 +11,7 @@ import { specOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer, type Ground } from './ground.ts';
 import { eventsAtRest } from './histories.ts';
-import { mean } from './means.ts';
+import { mean } from '../all/means.ts';
 import { deployOrdinary } from './ordinary/deployment.ts';
 
 export interface HistoryLoad {

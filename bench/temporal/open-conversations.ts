@@ -9,7 +9,7 @@ import type { Store } from '../../store/open-store.ts';
 import { specOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer } from './ground.ts';
-import { percentile } from './means.ts';
+import { percentile } from '../all/means.ts';
 
 /** What a start leaves under way is over by then. */
 const SETTLE_MS = 5_000;

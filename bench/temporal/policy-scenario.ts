@@ -15,8 +15,8 @@ import type { ProjectionRow } from '../../core/machine/projection.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import { specOf, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
-import { median } from './means.ts';
-import { paced } from './paced-activities.ts';
+import { median } from '../all/means.ts';
+import { paced } from './bench-world.ts';
 import { onSkippingServer, type SkippingGround } from './skipping-ground.ts';
 
 /** Past the cap of the first session: somebody wants it to go on. */

@@ -6,7 +6,7 @@ import type { ConversationSpec } from '../../core/conversation/state.ts';
 import { specOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer, type Ground } from './ground.ts';
-import { median, percentile } from './means.ts';
+import { median, percentile } from '../all/means.ts';
 import type { Milestones } from './milestones.ts';
 import { deployOrdinary } from './ordinary/deployment.ts';
 

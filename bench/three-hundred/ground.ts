@@ -20,7 +20,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseUsd } from '../../scripted-gateway/decimal-usd.ts';
-import { ledgerRowSchema } from '../../scripted-gateway/ledger-row.ts';
+import { ledgerRowSchema } from '../../scripted-gateway/ledger.ts';
 
 const ROOT = process.cwd();
 const EXAMPLE = path.join(ROOT, 'examples/three-hundred');

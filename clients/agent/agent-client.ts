@@ -13,13 +13,13 @@ import { createSurfaceCalls } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';
 import { createWorkspaceCalls } from './workspace-calls.ts';
 
-/** Calls to Agent Servers, until it is closed. */
+/** The port of the Agent Server, with the connections that it keeps. */
 export interface AgentClient extends AgentServer {
   /** Breaks running calls. */
   close(): Promise<void>;
 }
 
-export interface AgentClientOptions {
+interface AgentClientOptions {
   /** Bounds every call but `execute`, whose own time is added to a margin; default 30 s. */
   readonly timeoutMs?: number;
   /** Which server is spoken to; the reference one by default. */
@@ -28,7 +28,7 @@ export interface AgentClientOptions {
   readonly hostKey?: Uint8Array;
 }
 
-/** Speaks the reference dialect unless another is named. */
+/** Opens nothing until the first call. */
 export function createAgentClient(options: AgentClientOptions = {}): AgentClient {
   const { timeoutMs = CALL_TIMEOUT_MS, dialect = 'reference', hostKey = null } = options;
   const connections = createConnections(hostKey);

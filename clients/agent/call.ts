@@ -2,8 +2,7 @@
  * One HTTP call to an Agent Server.
  * Owns deadline, key, bounds and the meaning of statuses; must not know an endpoint.
  */
-import { request } from 'undici';
-import type { Dispatcher, FormData } from 'undici';
+import { request, type Dispatcher, type FormData } from 'undici';
 import { ParleyError } from '../../core/parley-error.ts';
 import { createTurnstile, type Turnstile } from '../../core/shares/turnstile.ts';
 import type { AgentTarget } from '../../ports/agent-server.ts';

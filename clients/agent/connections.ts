@@ -2,8 +2,7 @@
  * Open connections to Agent Servers.
  * Owns one pool per incarnation, their bound and their end; must not know what is asked.
  */
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 import type { AgentAddress } from '../../ports/agent-server.ts';
 import { connectToAgent } from './agent-relay.ts';
 import { ADDRESSES_MAX, CONNECTIONS_PER_ADDRESS } from './limits.ts';

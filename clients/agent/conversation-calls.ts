@@ -2,8 +2,7 @@
  * Conversations of an Agent Server.
  * Owns the endpoints under `/api/conversations`; spelling is in wire.ts, transport in call.ts.
  */
-import { hyphenatedUuid } from '../../core/ids.ts';
-import type { ConversationId } from '../../core/ids.ts';
+import { hyphenatedUuid, type ConversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type {
   AgentConversationRequest,
@@ -12,8 +11,7 @@ import type {
   AgentServer,
   AgentTarget,
 } from '../../ports/agent-server.ts';
-import { isTooLarge, jsonOf } from './call.ts';
-import type { Answer, Caller } from './call.ts';
+import { isTooLarge, jsonOf, type Answer, type Caller } from './call.ts';
 import { EVENTS_PER_PAGE, JSON_BYTES_MAX, PAGE_BYTES_MAX, PAGE_SHRINK } from './limits.ts';
 import { broughtBody } from './surface-calls.ts';
 import type { AgentDialect } from './wire.ts';

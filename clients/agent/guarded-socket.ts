@@ -5,8 +5,7 @@
  */
 import { constants } from 'node:fs';
 import { lstat, open } from 'node:fs/promises';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** Linux: opens the place without opening what is there; missing in Node.js's own constants. */
 const O_PATH = 0o10000000;

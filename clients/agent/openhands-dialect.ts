@@ -3,13 +3,11 @@
  * Owns these calls: messages that are sent once, runs that approve nothing, patches; spelling is in wire.ts.
  */
 import { randomUUID } from 'node:crypto';
-import { hyphenatedUuid } from '../../core/ids.ts';
-import type { ConversationId } from '../../core/ids.ts';
+import { hyphenatedUuid, type ConversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { quoted } from '../../core/text/shell-word.ts';
 import type { AgentServer, AgentTarget, WorkspacePatch } from '../../ports/agent-server.ts';
-import { jsonOf } from './call.ts';
-import type { Caller } from './call.ts';
+import { jsonOf, type Caller } from './call.ts';
 import { EVENTS_PER_PAGE, MESSAGE_PAGES_MAX, PATCHED_FILE_BYTES_MAX, PATCH_TIMEOUT_MS } from './limits.ts';
 import { eventPageSchema, parseAnswer, readView } from './wire.ts';
 

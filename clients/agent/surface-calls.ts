@@ -4,11 +4,9 @@
  */
 import { z } from 'zod';
 import type { AgentServer, AgentTarget, WorkspaceSkill } from '../../ports/agent-server.ts';
-import { jsonOf } from './call.ts';
-import type { Caller } from './call.ts';
+import { jsonOf, type Caller } from './call.ts';
 import { HOOKS_MAX, SKILLS_MAX } from './limits.ts';
-import { parseAnswer } from './wire.ts';
-import type { BroughtBody } from './wire.ts';
+import { parseAnswer, type BroughtBody } from './wire.ts';
 
 const textOrNull = z
   .string()

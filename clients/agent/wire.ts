@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { conversationId, hyphenatedUuid } from '../../core/ids.ts';
 import type { PlanAgent } from '../../core/plan/plan-agent.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { EXECUTION_STATUSES } from '../../core/status.ts';
-import type { ExecutionStatus } from '../../core/status.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../../core/status.ts';
 import type {
   AgentConversationRequest,
   AgentConversationView,
@@ -147,7 +146,7 @@ export function readView(value: unknown): AgentConversationView | null {
 }
 
 /** The specification's word for the wire's (D2). @throws ParleyError agent_refused, naming the unknown word */
-export function readStatus(word: string): ExecutionStatus {
+function readStatus(word: string): ExecutionStatus {
   const status = EXECUTION_STATUSES.find((known) => known === word.toUpperCase());
   if (status !== undefined) return status;
   throw new ParleyError(

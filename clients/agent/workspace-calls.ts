@@ -6,8 +6,7 @@ import { posix } from 'node:path';
 import { FormData } from 'undici';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { AgentServer, AgentTarget, CommandResult } from '../../ports/agent-server.ts';
-import { jsonOf } from './call.ts';
-import type { Caller } from './call.ts';
+import { jsonOf, type Caller } from './call.ts';
 import {
   CONTENT_BYTES_MAX,
   EVENTS_PER_PAGE,

@@ -6,7 +6,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 import { parseRepositoryName } from './repository-name.ts';
 
-/** How a code host of the deployment makes an address of a repository. */
+/** One provider as the deployment names it. */
 export interface CodeHostTemplate {
   /**
    * `https:` or `http:` for a host, `file:` for repositories of this machine. `{owner}` and `{repo}` stand for the
@@ -30,7 +30,7 @@ export type RepositoryPlace =
   /** `root` is the part of the template before its first placeholder: the repository must lie below it. */
   | { readonly kind: 'directory'; readonly path: string; readonly root: string };
 
-/** Where one repository is. */
+/** A repository by provider and name, and where it lies. */
 export interface RepositoryLocation {
   readonly provider: string;
   /** `owner/repo`. */
@@ -38,7 +38,7 @@ export interface RepositoryLocation {
   readonly place: RepositoryPlace;
 }
 
-/** Where repositories are. */
+/** The providers of a deployment, and the way from a name to a place. */
 export interface CodeHosts {
   readonly providers: readonly string[];
   /**

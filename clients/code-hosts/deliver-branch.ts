@@ -10,7 +10,7 @@ import { basicAuthorization } from './credential.ts';
 import { resolveRepository } from './local-backend.ts';
 import { withScratchGit, type GitCall, type GitEnd, type ScratchGit } from './scratch-git.ts';
 
-export interface BranchDeliveryOptions {
+interface BranchDeliveryOptions {
   readonly codeHosts: CodeHosts;
   /** Credential of the deployment by provider; null for none. */
   credentialOf(provider: string): string | null;
@@ -18,7 +18,7 @@ export interface BranchDeliveryOptions {
   readonly scratchDir: string;
 }
 
-/** Pushes what came out of a sandbox, from a folder of its own. */
+/** Pushes patches as branches with Git of this host. */
 export function createBranchDelivery(options: BranchDeliveryOptions): BranchDelivery {
   return {
     async deliver(request) {

@@ -4,19 +4,16 @@
  * are served by local-backend.ts and upstream.ts. Never buffers a pack, never logs a token.
  */
 import { chmod, lstat, mkdir, unlink } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { Agent } from 'undici';
 import { ConnectionShares } from '../../core/shares/connection-shares.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { repeatedHeader, severalHeaders } from '../../core/repeated-header.ts';
-import { createTurnstile } from '../../core/shares/turnstile.ts';
-import type { Turnstile } from '../../core/shares/turnstile.ts';
+import { createTurnstile, type Turnstile } from '../../core/shares/turnstile.ts';
 import type { CodeHosts, RepositoryLocation } from './code-hosts.ts';
-import { parseGitRequest, tokenOf } from './git-request.ts';
-import type { GitRead } from './git-request.ts';
+import { parseGitRequest, tokenOf, type GitRead } from './git-request.ts';
 import { localLfs } from './lfs-local.ts';
 import { upstreamLfs } from './lfs-upstream.ts';
 import { serveLfs, type LfsRead } from './lfs.ts';
@@ -59,7 +56,7 @@ export interface GitRelayOptions {
   readonly warn: (text: string) => void;
 }
 
-/** Serves the repositories of code hosts to sandboxes, which get no token. */
+/** An HTTP server for Git on a unix socket, as sandboxes have it bound in. */
 export interface GitRelay {
   /** @throws Error the socket cannot be made */
   listen(): Promise<void>;

@@ -14,7 +14,7 @@ export interface GitRead {
   readonly endpoint: '/info/refs' | '/git-upload-pack';
 }
 
-export interface GitRefusal {
+interface GitRefusal {
   readonly kind: 'refused';
   readonly status: number;
   readonly reason: string;

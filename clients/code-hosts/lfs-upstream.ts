@@ -5,8 +5,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { request as send } from 'undici';
-import type { Dispatcher } from 'undici';
+import { request as send, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { parsed, type LfsFault, type LfsObject, type LfsSource } from './lfs.ts';
 import { LFS_ANSWER_BYTES_MAX, REDIRECTS_MAX, UPSTREAM_SILENCE_MS } from './limits.ts';

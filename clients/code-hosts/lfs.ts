@@ -40,7 +40,7 @@ export interface LfsSource {
   send(object: LfsObject, response: ServerResponse): Promise<boolean>;
 }
 
-export interface LfsExchange {
+interface LfsExchange {
   readonly read: LfsRead;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -2,8 +2,7 @@
  * Repositories of this machine, served by Git's own HTTP backend.
  * Owns the CGI call: one repository, reading only, no configuration of the host; must not decide who may read.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { relative } from 'node:path';

@@ -4,7 +4,7 @@
  */
 
 /** `owner/repo`; owners may be nested (groups, projects). */
-export interface RepositoryName {
+interface RepositoryName {
   readonly owner: string;
   readonly repo: string;
 }

@@ -31,7 +31,7 @@ export interface ScratchGit {
   call(call: GitCall): Promise<GitEnd>;
 }
 
-export interface ScratchOptions {
+interface ScratchOptions {
   /** Folder in which each has its own. */
   readonly parentDir: string;
   /** Value of the `Authorization` header for the code host; null for none. */

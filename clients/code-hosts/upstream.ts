@@ -5,8 +5,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { request as send } from 'undici';
-import type { Dispatcher } from 'undici';
+import { request as send, type Dispatcher } from 'undici';
 import type { GitRead } from './git-request.ts';
 import { REDIRECTS_MAX, UPSTREAM_SILENCE_MS } from './limits.ts';
 

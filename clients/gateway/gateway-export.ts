@@ -14,7 +14,7 @@ import { parseExport, type ExportFormat } from './export-rows.ts';
 import { gatewayDispatcher } from './gateway-connection.ts';
 import { EXPORT_BYTES_MAX, THREAD_BYTES_MIN } from './limits.ts';
 
-export interface GatewayExportOptions {
+interface GatewayExportOptions {
   readonly url: string;
   readonly apiKey: string;
   readonly format: ExportFormat;

@@ -20,7 +20,7 @@ const CHECKSUM_BYTES = 4;
 const WINDOW_LOG_MIN = 10;
 const WINDOW_LOG_MAX = 31;
 
-export interface WalkedFrames {
+interface WalkedFrames {
   /** Frames that end, one after the other. */
   readonly bytes: Buffer;
   /** What they may hold at most. */

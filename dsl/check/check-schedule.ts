@@ -3,7 +3,6 @@
  * Owns the codes of what is wrong with it; the syntax is in dsl/schedule/.
  */
 import { parseCron } from '../schedule/cron.ts';
-import { isTimeZone } from '../schedule/time-zone.ts';
 import { spanInScalar } from '../read/scalar-offset.ts';
 import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
 import type { CheckContext } from './check-context.ts';
@@ -35,4 +34,18 @@ function checkCron(tree: Tree | undefined, report: CheckContext['report']): read
   const { message, remedy, ...range } = read.problem;
   report.add('JOB219', spanInScalar(tree, range, report.text), message, { remedy });
   return [];
+}
+
+/**
+ * Names of time zones.
+ * Owns the question whether a name is known; the list is that of the platform.
+ */
+
+/** A name of the IANA list, as in `Europe/Berlin`, or `UTC`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
 }

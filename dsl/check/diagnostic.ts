@@ -6,7 +6,7 @@ import type { Severity } from '../rule.ts';
 import type { RuleCode } from './rule-catalogue.ts';
 
 /** Another place that belongs to the finding, e.g. the first of two equal ids. Line and column count from 1. */
-export interface RelatedPlace {
+interface RelatedPlace {
   readonly message: string;
   /** Absent when it is the file of the finding. */
   readonly file?: string;

@@ -17,7 +17,7 @@ interface Level {
   readonly keys: readonly string[];
 }
 
-export interface KeyAdvice {
+interface KeyAdvice {
   readonly remedy: string;
   /** The key of the same map that was probably meant, or null. */
   readonly meant: string | null;
@@ -25,7 +25,7 @@ export interface KeyAdvice {
   readonly vague: boolean;
 }
 
-export interface UnknownPlace {
+interface UnknownPlace {
   readonly key: string;
   /** The map it stands in. */
   readonly at: TreePath;

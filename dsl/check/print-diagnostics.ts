@@ -7,8 +7,9 @@ import type { Diagnostic } from './diagnostic.ts';
 import { createExcerpts, type Excerpts } from '../read/excerpt.ts';
 import { RULE_CATALOGUE, type RuleCode } from './rule-catalogue.ts';
 
-/** Forms in which findings are printed. */
+/** What `--format` takes where findings are printed. */
 export const DIAGNOSTIC_FORMATS = ['pretty', 'json', 'jsonl', 'sarif', 'github'] as const;
+/** One of DIAGNOSTIC_FORMATS. */
 export type DiagnosticFormat = (typeof DIAGNOSTIC_FORMATS)[number];
 
 /** Ends with a line break unless there is nothing to say; `json` is always an array, `sarif` always a log. `sources` is the file of the findings, or each file by its path. */

@@ -15,7 +15,7 @@ export interface FindingExtra {
   readonly related?: readonly { readonly span: Span; readonly message: string }[];
 }
 
-/** Collects the findings of one text. */
+/** The findings of one compilation, as its passes add them. */
 export interface Report {
   /** Adds a finding; a second one of the same code at the same place is dropped, but for missing keys. */
   add(code: RuleCode, span: Span, message: string, extra?: FindingExtra): void;
@@ -47,7 +47,7 @@ interface Source {
   readonly lines: LineIndex;
 }
 
-/** Without a finding yet. */
+/** An empty report of a file; `language` names its keys. */
 export function createReport(file: string, text: string, language: Language): Report {
   const found = new Map<string, Placed>();
   const lines = indexLines(text);

@@ -7,7 +7,7 @@
 import { error, warning, type Rule } from '../rule.ts';
 import { SCENARIO_RULES } from '../scenario-rules.ts';
 
-/** Every rule of the job language under its code. */
+/** Every rule by its code. */
 export const RULE_CATALOGUE = {
   // Text and YAML
   JOB101: error('not UTF-8', 'The file holds bytes that are not UTF-8 text. Save it as UTF-8.'),

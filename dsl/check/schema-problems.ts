@@ -32,7 +32,7 @@ export function addSchemaProblems(issues: readonly Issue[], root: Tree, report: 
   }
 }
 
-export interface UnknownKey {
+interface UnknownKey {
   readonly entry: TreeEntry;
   /** The map it stands in. */
   readonly at: TreePath;
@@ -131,7 +131,7 @@ function explainsMissing(advice: ReturnType<typeof adviseKey>, name: string): bo
 }
 
 /** A map is shown by its key, or by its first key where it is an item of a list. */
-export function placeOfMap(root: Tree, at: TreePath): Span {
+function placeOfMap(root: Tree, at: TreePath): Span {
   const name = at.at(-1);
   const parent = treeAt(root, at.slice(0, -1));
   const own = typeof name === 'string' ? entryOf(parent, name)?.keySpan : undefined;

@@ -10,7 +10,7 @@ const TOKEN = /(?:gh[opsur]_|github_pat_|glpat-|sk-|xox[a-z]-|AKIA|eyJ)[A-Za-z0-
 /** A name that a person chose is rarely this long and rarely mixes cases and digits. */
 const NAME_LENGTH_MAX = 24;
 
-/** Whether a text is more likely a secret than a word. */
+/** True for a known prefix of tokens, and for a long text with digits and letters that is no name. */
 export function looksLikeSecret(text: string): boolean {
   if (TOKEN_PREFIX.test(text)) return true;
   return (

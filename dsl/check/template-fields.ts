@@ -5,7 +5,7 @@
 import { childOf, entriesOf, itemsOf, treeAt, type Tree, type TreePath } from '../read/tree.ts';
 import { extensionsOf } from './check-context.ts';
 
-export interface TemplateField {
+interface TemplateField {
   readonly tree: Tree;
   /** The key may hold `${{ id }}`. */
   readonly withId: boolean;
@@ -35,7 +35,7 @@ export function templateFields(conversation: Tree): TemplateField[] {
   return key === undefined ? fields : [...fields, { tree: key, withId: true }];
 }
 
-export interface ConditionField {
+interface ConditionField {
   readonly tree: Tree;
   /** Asked of a row, before there are combinations. */
   readonly ofRow: boolean;

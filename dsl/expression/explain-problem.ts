@@ -16,7 +16,7 @@ export interface EngineFailure {
   readonly range: { readonly start: number; readonly end: number } | null;
 }
 
-export interface ProblemContext {
+interface ProblemContext {
   readonly scope: ExpressionScope;
   readonly source: string;
   /** Null when there was no parse. */

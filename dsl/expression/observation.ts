@@ -33,7 +33,7 @@ export interface ConversationSeen {
   readonly sandbox: string;
 }
 
-/** A sandbox as expressions see it. */
+/** A sandbox as an expectation sees it. */
 export interface SandboxSeen {
   readonly id: string;
   readonly status: string;
@@ -48,7 +48,7 @@ export interface SandboxSeen {
   readonly released_ms: number;
 }
 
-/** What expressions can ask about at one instant. */
+/** The whole world of a scenario at one instant, as an expectation sees it. */
 export interface Observation {
   /** Time since the beginning, milliseconds; shown to expressions as the duration `elapsed`. */
   readonly elapsed_ms: number;

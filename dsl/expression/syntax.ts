@@ -14,7 +14,7 @@ export interface SyntaxNode {
 }
 
 /** Macros that bind a name of their own: it stands for nothing outside. */
-export const COMPREHENSIONS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map']);
+const COMPREHENSIONS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'filter', 'map']);
 
 /** A call, or a method call on `receiver`. */
 export interface Call {

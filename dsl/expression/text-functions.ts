@@ -3,7 +3,7 @@
  * Owns what they give; which phases have them is in the scopes.
  */
 
-export interface TextFunction {
+interface TextFunction {
   readonly name: string;
   of(text: string): string;
 }

@@ -21,7 +21,7 @@ export interface ResolvedInputs {
   readonly open: readonly string[];
 }
 
-export interface InputsContext {
+interface InputsContext {
   readonly root: Tree;
   readonly report: Report;
   readonly world: JobWorld;

@@ -15,9 +15,9 @@ export type Source =
  * `deployment`: neither, and the deployment or the user's own setting decides; `plan`: read from a saved plan, which
  * no longer tells.
  */
-export type OriginKind = 'job' | 'extends' | 'default' | 'deployment' | 'plan';
+type OriginKind = 'job' | 'extends' | 'default' | 'deployment' | 'plan';
 
-/** Where a value was decided. */
+/** Who decided a value, where it is written, and what its expressions looked at. */
 export interface Origin {
   readonly kind: OriginKind;
   /** Null for what is written nowhere. */
@@ -27,7 +27,7 @@ export interface Origin {
   readonly from: readonly Source[];
 }
 
-/** A value of a plan, and where it comes from. */
+/** One value of a plan under both of its names, with its origin. */
 export interface EffectiveValue {
   /** As the job names it: `wait.deadline`, `tags.owner`. */
   readonly key: string;

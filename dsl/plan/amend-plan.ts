@@ -6,7 +6,7 @@ import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { Outcome } from '../../core/status.ts';
 import { hashPlan, type Hasher } from './plan-text.ts';
 
-export interface AmendedPlan {
+interface AmendedPlan {
   readonly plan: Plan;
   /** Positions of items that the job no longer has. */
   readonly retired: readonly number[];

@@ -2,6 +2,7 @@
  * A checked job and its items as the plan.
  * Owns the built-in defaults of a run and the hash of the plan.
  */
+import type { PlanPool } from '../../core/placement/place-in-pool.ts';
 import type { PlanIssues } from '../../core/plan/plan-issue.ts';
 import type {
   Plan,
@@ -16,7 +17,6 @@ import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { buildAdmission, buildBudget } from './build-admission.ts';
 import { buildDeliver } from './build-deliver.ts';
 import { rulesOfRun } from '../build-own-rules.ts';
-import { buildPool } from './build-pool.ts';
 import type { InputValue } from '../inputs/input-value.ts';
 import { hashPlan, type Hasher } from './plan-text.ts';
 import { amountNano, durationMs, resolvePlacement, sorted } from './resolve-item.ts';
@@ -144,5 +144,22 @@ function buildSchedule(schedule: NonNullable<JobDocument['schedule']>): PlanSche
     catchupMs: durationMs(schedule.catchup),
     jitterMs: durationMs(schedule.jitter),
     paused: schedule.paused ?? false,
+  };
+}
+
+/** As without a pool: nobody shares a sandbox unless the job says so. */
+const PLACES_DEFAULT = 1;
+
+type PoolDocument = NonNullable<NonNullable<JobDocument['placement']>['pool']>;
+
+/** `placement.pool` of a job as a plan has it. */
+function buildPool({ size, max_per_sandbox, recycle, on_full, warm }: PoolDocument): PlanPool {
+  return {
+    size,
+    maxPerSandbox: max_per_sandbox ?? PLACES_DEFAULT,
+    recycleAfter: recycle?.after ?? null,
+    recycleAgeMs: durationMs(recycle?.max_age),
+    onFull: on_full ?? 'wait',
+    warm: warm ?? false,
   };
 }

@@ -2,8 +2,7 @@
  * The texts of a conversation, compiled once and filled for each of its items.
  * Owns keys that nobody wrote, and that a filled text fits its field; `extend` makes a variant of its own.
  */
-import { AGENT_PRESETS, agentOf, asksBeforeActing } from '../../core/plan/plan-agent.ts';
-import type { PlanAgent } from '../../core/plan/plan-agent.ts';
+import { AGENT_PRESETS, agentOf, asksBeforeActing, type PlanAgent } from '../../core/plan/plan-agent.ts';
 import { TAG_VALUE_CODE_POINTS_MAX } from '../../core/limits.ts';
 import { applyDefaults } from './apply-defaults.ts';
 import { ownRules } from '../build-own-rules.ts';
@@ -22,9 +21,9 @@ import type { Span } from '../read/text-position.ts';
 import { childOf, treeAt, type Tree, type TreePath } from '../read/tree.ts';
 
 /** In the job; every other field is in the conversation. */
-export const AFFINITY_PATH: TreePath = ['placement', 'pool', 'affinity'];
+const AFFINITY_PATH: TreePath = ['placement', 'pool', 'affinity'];
 
-export interface Variant {
+interface Variant {
   readonly base: ItemBase;
   fill(values: PlanValues, row: Row | null): FilledFields;
   /** Where a field is written; null when it is not. */

@@ -5,7 +5,7 @@
 import type { PlanAwaited } from '../../core/plan/plan-awaited.ts';
 import type { PlanItem, PlanWhole } from '../../core/plan/plan.ts';
 import { applyDefaults } from './apply-defaults.ts';
-import { buildNeeds } from './build-needs.ts';
+import { buildNeeds, resolveBase, resolveItem, sorted, type FilledFields } from './resolve-item.ts';
 import { defined } from '../defined.ts';
 import type { Entry, ExpandContext, ItemTrace } from './entry.ts';
 import { createEntryRules, type EntryRules } from './entry-rules.ts';
@@ -15,7 +15,6 @@ import { ItemKeys } from './item-keys.ts';
 import type { PlanValues } from './plan-scope.ts';
 import { itemText, type ItemSpec } from './plan-text.ts';
 import { quote } from '../read/quote.ts';
-import { resolveBase, resolveItem, sorted, type FilledFields } from './resolve-item.ts';
 import { chosenRows } from '../rows/chosen-rows.ts';
 import type { Row } from '../rows/row.ts';
 import type { ConversationDocument } from '../schema/conversation-schema.ts';

@@ -25,7 +25,7 @@ import type { JobWorld } from '../world.ts';
 /** A longer chain hides where a value comes from. */
 const CHAIN_MAX = 5;
 
-export interface ExtendContext {
+interface ExtendContext {
   readonly report: Report;
   readonly world: Pick<JobWorld, 'readFile'>;
 }

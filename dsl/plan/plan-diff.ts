@@ -10,7 +10,7 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 /** `reused`: nothing changed and it had succeeded; `retried`: nothing changed and it had not. */
 export type ItemChangeKind = 'new' | 'changed' | 'reused' | 'retried' | 'orphaned';
 
-/** One field that differs. */
+/** One field that two plans have differently. */
 export interface FieldChange {
   /** Dotted: `limits.turns`; `prompt` as a whole. */
   readonly field: string;
@@ -19,7 +19,7 @@ export interface FieldChange {
   readonly after: unknown;
 }
 
-/** One item that differs. */
+/** What became of one conversation between two plans. */
 export interface ItemChange {
   readonly kind: ItemChangeKind;
   readonly key: string;
@@ -29,7 +29,7 @@ export interface ItemChange {
   readonly outcome: Outcome | null;
 }
 
-/** What differs between two plans. */
+/** All that differs between two plans. */
 export interface PlanDiff {
   /** What concerns the run as a whole. */
   readonly run: readonly FieldChange[];

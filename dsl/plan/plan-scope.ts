@@ -3,8 +3,7 @@
  * Owns which of them there are, and how their values reach an expression.
  */
 import { FUNCTIONS } from '../expression/context-types.ts';
-import type { RecordType } from '../expression/expression-scope.ts';
-import type { ExpressionScope } from '../expression/expression-scope.ts';
+import type { RecordType, ExpressionScope } from '../expression/expression-scope.ts';
 import { TEXT_FUNCTIONS } from '../expression/text-functions.ts';
 
 /** Types of values, as the expression language spells them. */

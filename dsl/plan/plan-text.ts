@@ -117,7 +117,7 @@ function isMap(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** SHA-256, from whoever has it. */
+/** SHA-256 from outside: the language itself reaches for nothing of Node. */
 export interface Hasher {
   /** Lower-case hex SHA-256 of the UTF-8 bytes. */
   sha256(text: string): string;

@@ -8,9 +8,9 @@ import { MINUTE_MS } from '../../core/time.ts';
 import { parseUsd } from '../../core/money/money.ts';
 import type { PlanPlugin, PlanRepository } from '../../core/plan/plan-repository.ts';
 import type { PlanScore, PlanVerify } from '../../core/plan/plan-check.ts';
-import type { PlanItemLimits, PlanPlacement } from '../../core/plan/plan.ts';
+import type { PlanItemLimits, PlanPlacement, PlanNeed } from '../../core/plan/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
-import { buildNeeds } from './build-needs.ts';
+import type { NeedsDocument } from '../schema/needs-schema.ts';
 import { parseDuration } from '../duration.ts';
 import type { Combination } from './expand-matrix.ts';
 import type { ItemSpec } from './plan-text.ts';
@@ -187,7 +187,7 @@ export function durationMs(text: string | undefined): number | null {
   return text === undefined ? null : parseDuration(text);
 }
 
-/** Null where nothing is written. */
+/** An amount of USD in nano-USD; null where none is written. */
 export function amountNano(text: string | undefined): number | null {
   return text === undefined ? null : parseUsd(text);
 }
@@ -205,4 +205,9 @@ export function resolvePlacement(placement: JobDocument['placement']): Omit<Plan
 /** A copy whose keys are in order, so that equal plans are equal texts. */
 export function sorted(map: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** `needs` of a conversation as the plan has them. */
+export function buildNeeds(needs: NeedsDocument): readonly PlanNeed[] {
+  return needs.map(({ entry, outcome = 'succeeded', each = false }) => ({ entry, outcome, each }));
 }

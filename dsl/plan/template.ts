@@ -4,7 +4,7 @@
  */
 
 /** Where the text of a template comes from, in the order of the text. */
-export type TemplatePart =
+type TemplatePart =
   { readonly kind: 'literal'; readonly text: string } | ({ readonly kind: 'expression' } & Interpolated);
 
 /** `start` and `end` are offsets of the expression in the text, in UTF-16 units. */

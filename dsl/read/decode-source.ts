@@ -7,7 +7,7 @@ import type { RuleCode } from '../check/rule-catalogue.ts';
 /** Parsing is linear but slow, about 3 s a megabyte of small maps; a larger file is a mistake. */
 export const SOURCE_BYTES_MAX = 10 * 1024 * 1024;
 
-/** A text that is to be compiled. */
+/** A file as it was read, before anything is known of its text. */
 export interface JobSource {
   /** As it is to be shown in messages. */
   readonly path: string;

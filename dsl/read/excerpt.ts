@@ -15,7 +15,7 @@ const MASKED_CODE = 'JOB218';
 const WITHOUT_TEXT: ReadonlySet<string> = new Set(['JOB102', 'JOB103', 'JOB104', 'JOB105']);
 
 /** A place in the text; without a code it is not one of a diagnostic. */
-export type ExcerptPlace = Pick<Diagnostic, 'line' | 'column' | 'endLine' | 'endColumn'> &
+type ExcerptPlace = Pick<Diagnostic, 'line' | 'column' | 'endLine' | 'endColumn'> &
   Partial<Pick<Diagnostic, 'code'>>;
 
 /** Draws lines of one text. `all` are the findings of the file: what one of them masks is masked under all of them. */
@@ -24,7 +24,7 @@ export interface Excerpts {
   draw(place: ExcerptPlace): string[];
 }
 
-/** The lines around findings, without what looks like a secret. */
+/** Draws findings of `text`; `all` says what is masked in every line. */
 export function createExcerpts(text: string, all: readonly Diagnostic[]): Excerpts {
   const lines = indexLines(text);
   const masks = all.filter((diagnostic) => diagnostic.code === MASKED_CODE);

@@ -17,7 +17,7 @@ import { createReport } from '../check/report.ts';
 import type { Tree } from './tree.ts';
 import { readYamlDocument } from '../yaml-document.ts';
 
-/** A text in its usual form, or why there is none. */
+/** What became of a text that was to be laid out. */
 export type Formatted =
   | { readonly kind: 'formatted'; readonly text: string }
   /** The text is not YAML that the language reads. */
@@ -28,7 +28,7 @@ export type Formatted =
 /** Brackets with comments in them may need a second time until they stay as they are. */
 const TIMES_MAX = 3;
 
-/** Changes layout, never meaning. */
+/** The text in canonical layout, if that says the same. */
 export function formatDocument(source: JobSource, language: Language): Formatted {
   const read = readTree(source, language);
   if (!('tree' in read)) return { kind: 'broken', diagnostics: read.diagnostics };

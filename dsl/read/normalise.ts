@@ -75,7 +75,7 @@ function normaliseUnion(tree: Tree, schema: z.ZodDiscriminatedUnion, walk: Walk)
 }
 
 /** The options of a union by the word that chooses them. */
-export function unionOptions(
+function unionOptions(
   schema: z.ZodDiscriminatedUnion,
 ): { readonly word: string; readonly schema: z.ZodObject }[] {
   return schema.options.flatMap((option) => {

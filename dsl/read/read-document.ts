@@ -12,14 +12,14 @@ import { createReport, type Report } from '../check/report.ts';
 import { addSchemaProblems, addUnknownKey } from '../check/schema-problems.ts';
 import { toValue, type Tree } from './tree.ts';
 
-export interface ReadDocument {
+interface ReadDocument {
   readonly report: Report;
   /** In long form; null when the text has no tree that is worth checking, and the report says why. */
   readonly root: Tree | null;
 }
 
 /** A pass over the tree as it is written, before it is held to the schema; null ends the reading. */
-export type WrittenPass = (written: Tree, report: Report) => Tree | null;
+type WrittenPass = (written: Tree, report: Report) => Tree | null;
 
 export function readDocument(source: JobSource, language: Language, pass?: WrittenPass): ReadDocument {
   const decoded = decodeSource(source.text, language.document);

@@ -26,7 +26,7 @@ export interface LineIndex {
   readonly lineCount: number;
 }
 
-/** For questions about positions in a text. */
+/** Finds the lines once, so that each position is a search. */
 export function indexLines(text: string): LineIndex {
   const starts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
@@ -43,7 +43,7 @@ export function indexLines(text: string): LineIndex {
   };
 }
 
-export function codePoints(text: string): number {
+function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;

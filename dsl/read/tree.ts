@@ -4,7 +4,7 @@
  */
 import type { Span } from './text-position.ts';
 
-/** What a text holds, with positions. */
+/** A document with the place of each of its values. */
 export type Tree = TreeMap | TreeList | TreeScalar;
 
 export interface TreeMap {
@@ -19,7 +19,7 @@ export interface TreeEntry {
   readonly value: Tree;
 }
 
-export interface TreeList {
+interface TreeList {
   readonly kind: 'list';
   readonly span: Span;
   readonly items: readonly Tree[];
@@ -37,7 +37,7 @@ export interface TreeScalar {
   readonly open?: true;
 }
 
-/** Keys and indexes from the root. */
+/** Keys and indexes from the top down. */
 export type TreePath = readonly (string | number)[];
 
 /** The entry of a map; undefined for anything but a map that has the key. */
@@ -50,7 +50,7 @@ export function childOf(tree: Tree | undefined, key: string | number): Tree | un
   return entryOf(tree, key)?.value;
 }
 
-/** What stands there, if anything does. */
+/** The value at a path; undefined where the way ends early. */
 export function treeAt(tree: Tree | undefined, path: TreePath): Tree | undefined {
   return path.reduce<Tree | undefined>(childOf, tree);
 }

@@ -10,12 +10,12 @@ import { exampleOfKey } from './key-examples.ts';
 /** Numbers of rules are for who changes the code. */
 const RULE_NUMBER = / \([DR]\d+\)/g;
 
-/** For readers outside this repository. */
+/** A description without the numbers of rulings, which an editor has no page for. */
 export function withoutRuleNumbers(description: string): string {
   return description.replaceAll(RULE_NUMBER, '');
 }
 
-/** The schema of a job for editors, with the defaults that hold. */
+/** The JSON Schema of job files, as editors complete by it. */
 export function editorSchema(): JsonSchema {
   return completed(jobSchema(), '', writtenDefaults());
 }

@@ -10,7 +10,7 @@ import { builtInDefaults } from './defaults.ts';
 import { aboutOf, rowsBelow, typeOf, type KeyRow } from './schema-rows.ts';
 
 /** A piece of a valid file in which a key is written; null when no file has it. */
-export type ExampleOf = (kind: 'job' | 'scenario', path: string) => string | null;
+type ExampleOf = (kind: 'job' | 'scenario', path: string) => string | null;
 
 const HEAD = `# Reference
 
@@ -35,6 +35,7 @@ Lengths of time and counts of tokens that vary are written as one value, or as a
 | \`{dist: exponential, mean: 20m}\` | Without memory: 50 of 100 are below 0.69 of the mean, 95 of 100 below three times of it. |
 `;
 
+/** The reference of the language as Markdown, with an example for each key that has one. */
 export function referencePage(exampleOf: ExampleOf): string {
   return [
     HEAD,

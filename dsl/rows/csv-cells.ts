@@ -4,7 +4,7 @@
  */
 import { ROW_CHARS_MAX, type RowProblem } from './row.ts';
 
-export interface CsvRow {
+interface CsvRow {
   /** Line on which the row starts, from 1. */
   readonly line: number;
   readonly cells: readonly string[];

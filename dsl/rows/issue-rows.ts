@@ -32,7 +32,7 @@ const COLUMNS: FieldTypes = {
 };
 
 /** So many are read where the job says nothing: whoever wants more has thought of it. */
-export const ISSUES_DEFAULT = 100;
+const ISSUES_DEFAULT = 100;
 
 interface IssueRowsContext {
   readonly root: Tree;

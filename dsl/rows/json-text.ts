@@ -7,7 +7,7 @@ import { numberLoss } from '../number-text.ts';
 import { quote } from '../read/quote.ts';
 
 /** As deep as a job may nest; what is deeper is no row. */
-export const JSON_DEPTH_MAX = 64;
+const JSON_DEPTH_MAX = 64;
 
 export type JsonText =
   | {
@@ -17,7 +17,7 @@ export type JsonText =
     }
   | { readonly problem: JsonProblem };
 
-export interface JsonProblem {
+interface JsonProblem {
   readonly message: string;
   readonly remedy: string | null;
 }

@@ -4,7 +4,7 @@
  */
 
 /** Where in the text it is wrong, and what to write. */
-export interface CronProblem {
+interface CronProblem {
   /** UTF-16 offsets in the expression. */
   readonly start: number;
   readonly end: number;

@@ -1,7 +1,9 @@
 /**
- * Durations and amounts of USD, as every part of a job writes them.
+ * Values that every part of a job writes: durations, amounts of USD, whole numbers, words of a list, lines of text.
  * Owns that they are taken as written: an amount is never a float, a duration never loses a digit.
  */
+import { z } from 'zod';
+
 import { amountAsWritten, asWritten, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
@@ -13,3 +15,13 @@ export const positiveAmount = (description: string) =>
   rules
     .text(rules.POSITIVE_AMOUNT, description)
     .register(SHORTHANDS, amountAsWritten({ exclusiveMinimum: 0 }));
+export const whole = (min: number, max: number, description: string) =>
+  z.number().int().min(min).max(max).meta({ description });
+export const oneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
+  z.enum(words).meta({ description });
+export const line = (charsMax: number, description: string) =>
+  z.string().min(1).max(charsMax).meta({ description });
+export const flag = (description: string) => z.boolean().meta({ description });
+export const token = z
+  .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
+  .meta({ description: 'Credential for the host.' });

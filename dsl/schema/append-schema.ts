@@ -30,7 +30,9 @@ export const appendSchema = z
         secrets: z
           .array(z.unknown())
           .min(1)
-          .meta({ description: 'Names of secrets that every conversation has beside those of the other file.' })
+          .meta({
+            description: 'Names of secrets that every conversation has beside those of the other file.',
+          })
           .register(SHORTHANDS, {
             normalise: (tree) => tree,
             jsonSchema: ({ description }) => ({
@@ -41,7 +43,10 @@ export const appendSchema = z
             }),
           })
           .optional(),
-        plugins: entriesOf('defaults/properties/plugins', 'Plugins behind those of the other file.').optional(),
+        plugins: entriesOf(
+          'defaults/properties/plugins',
+          'Plugins behind those of the other file.',
+        ).optional(),
       })
       .meta({ description: 'Lists of "defaults".' })
       .optional(),

@@ -14,7 +14,7 @@ import {
   scalarAs,
   SHORTHANDS,
 } from './shorthand.ts';
-import { duration, positiveAmount } from './amounts.ts';
+import { duration, flag, line, oneOf, positiveAmount, token, whole } from './amounts.ts';
 import { collectSchema } from './collect-schema.ts';
 import { CONDITION_MAX, conditionSchema } from './inputs-schema.ts';
 import { itemsSchema } from './items-schema.ts';
@@ -56,13 +56,10 @@ const repository = z
     name: rules.text(rules.REPOSITORY, 'Repository as owner/name.'),
     branch: rules.text(rules.BRANCH, 'Branch to start from.').optional(),
     ref: rules.text(rules.BRANCH, 'Tag, or id of a commit, to start from.').optional(),
-    submodules: z.boolean().meta({ description: 'Fetch its submodules.' }).optional(),
-    lfs: z.boolean().meta({ description: 'Fetch the files that Git LFS keeps of it.' }).optional(),
+    submodules: flag('Fetch its submodules.').optional(),
+    lfs: flag('Fetch the files that Git LFS keeps of it.').optional(),
     host: rules.text(rules.HOST, 'Provider key in code_hosts of the deployment.').optional(),
-    token: z
-      .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
-      .meta({ description: 'Credential for the host.' })
-      .optional(),
+    token: token.optional(),
     author: z
       .strictObject({
         name: rules.text(rules.AUTHOR_NAME, 'Name in commits.'),
@@ -76,12 +73,14 @@ const repository = z
 
 const setup = z
   .strictObject({
-    command: z.string().min(1).max(10_000).meta({ description: 'Shell command; exit code 0 is success.' }),
+    command: line(10_000, 'Shell command; exit code 0 is success.'),
     timeout: duration('Longest time the command may take.').optional(),
     cache: z
       .array(rules.text(rules.GLOB, 'Path of a file in the repository.'))
       .max(SETUP_CACHE_FILES_MAX)
-      .meta({ description: 'Files that decide whether what the command made is used again; default: lock files.' })
+      .meta({
+        description: 'Files that decide whether what the command made is used again; default: lock files.',
+      })
       .optional(),
   })
   .meta({ description: 'Command run after the clone and before the agent.' })
@@ -89,7 +88,7 @@ const setup = z
 
 const verify = z
   .strictObject({
-    command: z.string().min(1).max(10_000).meta({ description: 'Shell command; exit code 0 is success.' }),
+    command: line(10_000, 'Shell command; exit code 0 is success.'),
     timeout: duration('Longest time the command may take.').optional(),
   })
   .meta({ description: 'Command run in the sandbox before collection; it decides success (D28).' })
@@ -98,13 +97,7 @@ const verify = z
 export const limitsSchema = z
   .strictObject({
     working: duration('Working time, without boot, queueing and pauses.').optional(),
-    turns: z
-      .number()
-      .int()
-      .min(1)
-      .max(TURNS_MAX)
-      .meta({ description: 'Iterations of the agent.' })
-      .optional(),
+    turns: whole(1, TURNS_MAX, 'Iterations of the agent.').optional(),
     usd: positiveAmount('Spend of the conversation in USD.').optional(),
   })
   .meta({ description: 'Limits of one conversation; reaching one is the outcome limit_reached (D28).' });
@@ -115,11 +108,7 @@ const secrets = z
   .meta({ description: 'Secrets as environment variables of the agent: a list of names, or NAME: secret.' })
   .register(SHORTHANDS, namesAsMap);
 
-export const keyTemplate = z
-  .string()
-  .min(1)
-  .max(500)
-  .meta({ description: 'Template of the key; must be unique.' });
+const keyTemplate = line(500, 'Template of the key; must be unique.');
 
 export const prioritySchema = rules
   .text(rules.PRIORITY, 'Higher starts first; from -1000 to 1000.')
@@ -127,11 +116,7 @@ export const prioritySchema = rules
 
 const score = z.strictObject({
   name: rules.text(rules.SCORE_NAME, 'What is measured; unique in the conversation.'),
-  command: z
-    .string()
-    .min(1)
-    .max(10_000)
-    .meta({ description: 'Shell command whose last line is a number.' }),
+  command: line(10_000, 'Shell command whose last line is a number.'),
   at_least: rules
     .text(rules.NUMBER, 'Less than this is not good.')
     .register(SHORTHANDS, amountAsWritten({}))
@@ -159,7 +144,9 @@ const agentChoice = z
       .array(z.string().min(1).max(10_000).register(SHORTHANDS, asText))
       .min(1)
       .max(COMMAND_WORDS_MAX)
-      .meta({ description: 'Program of the sandbox that speaks the Agent Client Protocol, and its arguments.' })
+      .meta({
+        description: 'Program of the sandbox that speaks the Agent Client Protocol, and its arguments.',
+      })
       .optional(),
     environment: z
       .record(rules.text(rules.ENVIRONMENT_NAME), z.string().max(10_000).register(SHORTHANDS, asText))
@@ -190,10 +177,7 @@ const sharedFields = {
     .optional(),
   limits: limitsSchema.optional(),
   priority: prioritySchema.optional(),
-  confirmation: z
-    .enum(['never', 'risky', 'always'])
-    .meta({ description: 'When the agent asks before it acts.' })
-    .optional(),
+  confirmation: oneOf(['never', 'risky', 'always'], 'When the agent asks before it acts.').optional(),
   retry: retrySchema.optional(),
   wait: waitSchema.optional(),
   collect: collectSchema.optional(),
@@ -241,17 +225,8 @@ export const conversationSchema = z
     ...withKey,
     needs: needsSchema.optional(),
     items: itemsSchema.optional(),
-    repeat: z
-      .number()
-      .int()
-      .min(1)
-      .max(REPEAT_MAX)
-      .meta({ description: 'Copies of each conversation, for statistics; not retries.' })
-      .optional(),
-    outcome: z
-      .enum(['all', 'any', 'majority'])
-      .meta({ description: 'How many copies of "repeat" have to succeed.' })
-      .optional(),
+    repeat: whole(1, REPEAT_MAX, 'Copies of each conversation, for statistics; not retries.').optional(),
+    outcome: oneOf(['all', 'any', 'majority'], 'How many copies of "repeat" have to succeed.').optional(),
     matrix: z
       .record(rules.text(rules.AXIS_NAME), z.array(axisValue).min(1).max(AXIS_VALUES_MAX))
       .refine((axes) => Object.keys(axes).length <= AXES_MAX, { params: { tooMany: AXES_MAX } })
@@ -276,7 +251,6 @@ export const conversationSchema = z
 
 export type ConversationDocument = z.infer<typeof conversationSchema>;
 export type DefaultsDocument = z.infer<typeof defaultsSchema>;
-export type ExtensionDocument = z.infer<typeof extension>;
 export type PluginDocument = z.infer<typeof plugin>;
 export type ScoreDocument = z.infer<typeof score>;
 export type RepositoryDocument = z.infer<typeof repository>;

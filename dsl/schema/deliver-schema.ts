@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { flag, line, oneOf, token } from './amounts.ts';
 import { ISSUE_LABEL, TARGET_BRANCH, USER_NAME } from './code-host-rule.ts';
 import { listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
@@ -20,14 +21,9 @@ const WORDS = '{job}, {run}, {key}, {issue}, {issue_title} and {issue_url} are f
 
 const pullRequest = z
   .strictObject({
-    title: z.string().min(1).max(TITLE_LENGTH_MAX).meta({ description: `Title; ${WORDS}.` }).optional(),
-    body: z
-      .string()
-      .min(1)
-      .max(BODY_LENGTH_MAX)
-      .meta({ description: `What stands before the summary; ${WORDS}.` })
-      .optional(),
-    draft: z.boolean().meta({ description: 'Open it as a draft.' }).optional(),
+    title: line(TITLE_LENGTH_MAX, `Title; ${WORDS}.`).optional(),
+    body: line(BODY_LENGTH_MAX, `What stands before the summary; ${WORDS}.`).optional(),
+    draft: flag('Open it as a draft.').optional(),
     labels: z
       .array(rules.text(ISSUE_LABEL))
       .max(NAMES_MAX)
@@ -41,32 +37,22 @@ const pullRequest = z
       .register(SHORTHANDS, listOfOne)
       .optional(),
     base: rules.text(TARGET_BRANCH, 'Branch it is to be merged into.').optional(),
-    comment: z
-      .string()
-      .min(1)
-      .max(BODY_LENGTH_MAX)
-      .meta({ description: `What is said at the issue; ${WORDS}, and {url}.` })
-      .optional(),
-    token: z
-      .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
-      .meta({ description: 'Credential for the host.' })
-      .optional(),
+    comment: line(BODY_LENGTH_MAX, `What is said at the issue; ${WORDS}, and {url}.`).optional(),
+    token: token.optional(),
   })
   .meta({ description: 'Opens a pull request for each branch that is pushed.' })
   .optional();
 
-export const DELIVER_WORDS = ['succeeded', 'always'] as const;
+const DELIVER_WORDS = ['succeeded', 'always'] as const;
 
 export const deliverSchema = z
   .strictObject({
     branch: rules.text(rules.DELIVER_BRANCH, 'Name of the branch, with {key} in it.'),
-    message: z
-      .string()
-      .min(1)
-      .max(MESSAGE_LENGTH_MAX)
-      .meta({ description: 'Message of the commit; {job}, {run} and {key} are filled in.' })
-      .optional(),
-    when: z.enum(DELIVER_WORDS).meta({ description: 'Which conversations push a branch.' }).optional(),
+    message: line(
+      MESSAGE_LENGTH_MAX,
+      'Message of the commit; {job}, {run} and {key} are filled in.',
+    ).optional(),
+    when: oneOf(DELIVER_WORDS, 'Which conversations push a branch.').optional(),
     pull_request: pullRequest,
   })
   .meta({ description: 'Pushes a branch with the result of each conversation to its repository.' })

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { duration } from './amounts.ts';
+import { duration, line, oneOf } from './amounts.ts';
 import { addressForm, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
@@ -13,7 +13,7 @@ const TEXT_LENGTH_MAX = 500;
 /** Each of them may take its time, and the run waits for all. */
 const STEPS_MAX = 20;
 
-export const NOTIFY_WORDS = ['always', 'succeeded', 'failed'] as const;
+const NOTIFY_WORDS = ['always', 'succeeded', 'failed'] as const;
 
 const address = z
   .discriminatedUnion('from', [
@@ -27,7 +27,10 @@ const address = z
 const notifyForm: Shorthand = {
   normalise: scalarAs('to').normalise,
   jsonSchema: (long) => ({
-    anyOf: [{ type: 'string', pattern: rules.WEBHOOK.pattern.source, description: 'Address of the receiver.' }, long],
+    anyOf: [
+      { type: 'string', pattern: rules.WEBHOOK.pattern.source, description: 'Address of the receiver.' },
+      long,
+    ],
   }),
 };
 
@@ -35,15 +38,11 @@ const notify = z
   .strictObject({
     to: address,
     key: rules.text(rules.SECRET_NAME, 'Secret that signs the message.').optional(),
-    text: z
-      .string()
-      .min(1)
-      .max(TEXT_LENGTH_MAX)
-      .meta({
-        description: 'What is said; {job}, {run}, {status}, {succeeded}, {total} and {usd} are filled in.',
-      })
-      .optional(),
-    when: z.enum(NOTIFY_WORDS).meta({ description: 'Of which runs it is told.' }).optional(),
+    text: line(
+      TEXT_LENGTH_MAX,
+      'What is said; {job}, {run}, {status}, {succeeded}, {total} and {usd} are filled in.',
+    ).optional(),
+    when: oneOf(NOTIFY_WORDS, 'Of which runs it is told.').optional(),
     timeout: duration('Time for all tries together.').optional(),
   })
   .meta({ description: 'Tells a webhook how the run has ended.' })

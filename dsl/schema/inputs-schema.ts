@@ -56,4 +56,3 @@ export const conditionSchema = (description: string) =>
   z.string().min(1).max(CONDITION_MAX).meta({ description });
 
 export type InputDocument = z.infer<typeof input>;
-export type InputsDocument = z.infer<typeof inputsSchema>;

@@ -7,6 +7,7 @@ import { z } from 'zod';
 
 import { ISSUE_STATES } from '../../core/plan/plan-issue.ts';
 import { mapNode } from '../read/tree.ts';
+import { flag, oneOf, token, whole } from './amounts.ts';
 import { conditionSchema } from './inputs-schema.ts';
 import { ISSUE_LABEL } from './code-host-rule.ts';
 import { listOfOne, loseNothing, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';
@@ -71,13 +72,10 @@ const issues = (whose: string) =>
         .meta({ description: 'Labels that an issue has, all of them.' })
         .register(SHORTHANDS, listOfOne)
         .optional(),
-      state: z.enum(ISSUE_STATES).meta({ description: 'Which issues are read.' }).optional(),
-      limit: z.number().int().min(1).max(ISSUES_MAX).meta({ description: 'Issues read at most.' }).optional(),
+      state: oneOf(ISSUE_STATES, 'Which issues are read.').optional(),
+      limit: whole(1, ISSUES_MAX, 'Issues read at most.').optional(),
       host: rules.text(rules.HOST, 'Provider key in code_hosts of the deployment.').optional(),
-      token: z
-        .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
-        .meta({ description: 'Credential for the host.' })
-        .optional(),
+      token: token.optional(),
     })
     .meta({ description: `Issues of a repository at ${whose}, each a row.` })
     .register(SHORTHANDS, scalarAs('repository'))
@@ -94,7 +92,9 @@ export const itemsSchema = z
       .array(rules.text(rules.FILE_GLOB))
       .min(1)
       .max(PATTERNS_MAX)
-      .meta({ description: 'Files that match one of these patterns, each a row with path, name, stem and text.' })
+      .meta({
+        description: 'Files that match one of these patterns, each a row with path, name, stem and text.',
+      })
       .register(SHORTHANDS, listOfOne)
       .optional(),
     list: z.array(row).min(1).max(LISTED_MAX).meta({ description: 'Rows that stand in the job.' }).optional(),
@@ -102,10 +102,11 @@ export const itemsSchema = z
     gitlab: issues('GitLab'),
     gitea: issues('Gitea or Forgejo'),
     where: conditionSchema('Expression; rows for which it is false are left out.').optional(),
-    limit: z.number().int().min(1).max(ROWS_MAX).meta({ description: 'Rows taken at most.' }).optional(),
-    allow_empty: z.boolean().meta({ description: 'No row is no error, and no conversation.' }).optional(),
+    limit: whole(1, ROWS_MAX, 'Rows taken at most.').optional(),
+    allow_empty: flag('No row is no error, and no conversation.').optional(),
   })
-  .meta({ description: 'One conversation for each row of a data file, of a list, for each file that matches, or for each issue.' })
+  .meta({
+    description:
+      'One conversation for each row of a data file, of a list, for each file that matches, or for each issue.',
+  })
   .register(SHORTHANDS, rowsAlone);
-
-export type ItemsDocument = z.infer<typeof itemsSchema>;

@@ -4,11 +4,14 @@
  * No key here, or anywhere, sets an idle or deletion limit or the length of a session (D10).
  */
 import { z } from 'zod';
-
-import { HOST_LABELS_MAX } from '../../core/placement/choose-host.ts';
+import {
+  HOST_LABELS_MAX,
+  HOST_LABEL_VALUE_MAX,
+  HOST_NAME_PATTERN,
+} from '../../core/placement/choose-host.ts';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 import { appendSchema } from './append-schema.ts';
-import { amount, duration } from './amounts.ts';
+import { amount, duration, flag, oneOf, whole } from './amounts.ts';
 import { collectSchema } from './collect-schema.ts';
 import { conversationSchema, defaultsSchema } from './conversation-schema.ts';
 import {
@@ -22,12 +25,55 @@ import {
 } from './run-schema.ts';
 import { deliverSchema } from './deliver-schema.ts';
 import { finallySchema } from './finally-schema.ts';
-import { HOST_LABEL_VALUE, HOST_NAME } from './host-rule.ts';
 import { inputsSchema } from './inputs-schema.ts';
-import { poolSchema } from './pool-schema.ts';
 import { scheduleSchema } from './schedule-schema.ts';
 import { asText, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
 import * as rules from './text-rule.ts';
+
+/** More sandboxes than a plan may have conversations are of no use. */
+const SIZE_MAX = 10_000;
+const PLACES_MAX = 1_000;
+const RECYCLE_MAX = 1_000_000;
+
+const recycle = z
+  .strictObject({
+    after: whole(1, RECYCLE_MAX, 'Conversations ever placed in one sandbox.').optional(),
+    max_age: duration('Age at which a sandbox takes no more.').optional(),
+  })
+  .meta({ description: 'When a sandbox takes no more conversations; another one takes its place.' });
+
+/** `placement.pool`: sandboxes that a run keeps for itself. */
+const poolSchema = z
+  .strictObject({
+    size: whole(1, SIZE_MAX, 'Sandboxes of the run at most.'),
+    max_per_sandbox: whole(1, PLACES_MAX, 'Conversations at work in one sandbox at once.').optional(),
+    affinity: rules
+      .text(rules.AFFINITY, 'Template; who has the same value shares sandboxes while there is room.')
+      .optional(),
+    recycle: recycle.optional(),
+    on_full: oneOf(
+      ['wait', 'spill', 'fail'],
+      'What becomes of a conversation that the pool has no place for.',
+    ).optional(),
+    warm: flag('The sandboxes boot when the run begins.').optional(),
+  })
+  .meta({ description: 'Sandboxes that the run keeps for itself.' });
+
+/** As in `host.labels` of a deployment. */
+const HOST_LABEL_VALUE = rules.rule({
+  code: 'JOB208',
+  pattern: new RegExp(`^[^\\p{Cc}]{0,${HOST_LABEL_VALUE_MAX}}$`, 'u'),
+  what: 'a value of a label of a host',
+  remedy: `write one line of at most ${HOST_LABEL_VALUE_MAX} characters`,
+});
+/** As `host.name` of a deployment. */
+const HOST_NAME = rules.rule({
+  code: 'JOB208',
+  pattern: HOST_NAME_PATTERN,
+  what: 'a name of a host',
+  remedy:
+    'use 1 to 63 letters, digits and . _ -, starting with a letter or digit; "parley hosts list" has the names',
+});
 
 /** Above this, one run is better split: a plan is handed around as one document. */
 const CONVERSATIONS_MAX = 10_000;
@@ -58,7 +104,7 @@ const hostLabelValue = rules.text(HOST_LABEL_VALUE).register(SHORTHANDS, asText)
 
 export const placementSchema = z
   .strictObject({
-    strategy: z.enum(STRATEGY_WORDS).meta({ description: 'How a sandbox is chosen (D16).' }).optional(),
+    strategy: oneOf(STRATEGY_WORDS, 'How a sandbox is chosen (D16).').optional(),
     sandbox: rules.text(rules.SANDBOX_ID, 'Id of one sandbox for every conversation.').optional(),
     pool: poolSchema.optional(),
     host: rules.text(HOST_NAME, 'The host on which new sandboxes live.').optional(),
@@ -108,10 +154,7 @@ const reconcile = z
       })
       .meta({ description: 'Time around a conversation in which a row may lie.' })
       .optional(),
-    ambiguous: z
-      .enum(['keep', 'split_by_tokens'])
-      .meta({ description: 'What becomes of rows with several candidates.' })
-      .optional(),
+    ambiguous: oneOf(['keep', 'split_by_tokens'], 'What becomes of rows with several candidates.').optional(),
     expect: z
       .strictObject({
         unmatched_usd: amount('Tolerated unmatched spend in USD.').optional(),
@@ -127,7 +170,7 @@ const reconcile = z
   })
   .meta({ description: 'Joins spend rows with conversations (D27).' });
 
-/** What a job file may hold. */
+/** A job file in long form. */
 export const jobSchema = z
   .strictObject({
     kind: z.literal('job').meta({ description: 'What the file is.' }),

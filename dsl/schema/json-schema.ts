@@ -44,7 +44,8 @@ function orInput(schema: JsonSchema): JsonSchema {
   const { type, pattern } = schema;
   const isChoice = schema['enum'] !== undefined;
   if (type === 'integer' || type === 'number' || type === 'boolean' || isChoice) return eitherInput(schema);
-  if (type === 'string') return typeof pattern === 'string' ? { ...schema, pattern: `${pattern}|${WHOLE_INPUT}` } : schema;
+  if (type === 'string')
+    return typeof pattern === 'string' ? { ...schema, pattern: `${pattern}|${WHOLE_INPUT}` } : schema;
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, orInputBelow(key, value)]));
 }
 

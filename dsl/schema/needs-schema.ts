@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { flag, oneOf } from './amounts.ts';
 import { SHORTHANDS, scalarAs, listOfOne } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
@@ -13,14 +14,11 @@ const NEEDS_MAX = 20;
 const need = z
   .strictObject({
     entry: rules.text(rules.ENTRY_ID, 'Id of the conversation that is waited for.'),
-    outcome: z
-      .enum(['succeeded', 'failed', 'ended'])
-      .meta({ description: 'Runs if it succeeded, if it failed, or however it ended.' })
-      .optional(),
-    each: z
-      .boolean()
-      .meta({ description: 'Only its combination with the same values, instead of all of them.' })
-      .optional(),
+    outcome: oneOf(
+      ['succeeded', 'failed', 'ended'],
+      'Runs if it succeeded, if it failed, or however it ended.',
+    ).optional(),
+    each: flag('Only its combination with the same values, instead of all of them.').optional(),
   })
   .meta({ description: 'A stage that comes first.' })
   .register(SHORTHANDS, scalarAs('entry'));

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 
 import { FAILURE_CLASSES, type ExecutionStatus } from '../../core/status.ts';
-import { amount, duration, positiveAmount } from './amounts.ts';
+import { amount, duration, oneOf, positiveAmount, whole } from './amounts.ts';
 import { asWritten, listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
@@ -29,17 +29,13 @@ export const AWAITED_STATUSES = [
 ] as const satisfies readonly ExecutionStatus[];
 
 const failureClasses = (description: string) =>
-  z
-    .array(z.enum(FAILURE_CLASSES))
-    .min(1)
-    .max(LIST_MAX)
-    .meta({ description })
-    .register(SHORTHANDS, listOfOne);
+  z.array(z.enum(FAILURE_CLASSES)).min(1).max(LIST_MAX).meta({ description }).register(SHORTHANDS, listOfOne);
 
 /** Fields whose values can have a limit of their own; after a tag or an axis comes its name, after a name a value. */
-export const KEYED_LIMIT: rules.TextRule = {
+const KEYED_LIMIT: rules.TextRule = {
   code: 'JOB208',
-  pattern: /^(?:(?:repo|model|entry)(?:\..{1,200})?|tags\.[a-z0-9]+(?:\..{1,200})?|matrix\.[A-Za-z][A-Za-z0-9_]{0,30}(?:\..{1,200})?)$/,
+  pattern:
+    /^(?:(?:repo|model|entry)(?:\..{1,200})?|tags\.[a-z0-9]+(?:\..{1,200})?|matrix\.[A-Za-z][A-Za-z0-9_]{0,30}(?:\..{1,200})?)$/,
   what: 'a field with limits',
   remedy: 'write repo, model, entry, tags.NAME or matrix.AXIS, and ".VALUE" behind it for one value alone',
 };
@@ -59,19 +55,13 @@ const SHARE: rules.TextRule = {
 const adaptive = z
   .strictObject({
     on: failureClasses('Failures that halve the places.').optional(),
-    min: z.number().int().min(1).max(CONCURRENCY_MAX).meta({ description: 'Never fewer places.' }).optional(),
+    min: whole(1, CONCURRENCY_MAX, 'Never fewer places.').optional(),
   })
   .meta({ description: 'Halves the places on these failures, and gives them back one by one.' });
 
 export const admissionSchema = z
   .strictObject({
-    concurrency: z
-      .number()
-      .int()
-      .min(1)
-      .max(CONCURRENCY_MAX)
-      .meta({ description: 'Conversations in flight at once.' })
-      .optional(),
+    concurrency: whole(1, CONCURRENCY_MAX, 'Conversations in flight at once.').optional(),
     per: z
       .record(rules.text(KEYED_LIMIT), z.number().int().min(1).max(CONCURRENCY_MAX))
       .meta({ description: 'At once with the same value, such as {repo: 1, model.strong: 30}.' })
@@ -79,24 +69,13 @@ export const admissionSchema = z
     rate: rules.text(RATE, 'Starts at most, evenly spread, such as 30/min.').optional(),
     ramp: duration('Time over which the first wave is spread.').optional(),
     adaptive: adaptive.optional(),
-    order: z
-      .enum(['priority', 'position', 'shuffle'])
-      .meta({ description: 'Who starts first.' })
-      .optional(),
-    seed: z
-      .number()
-      .int()
-      .min(0)
-      .max(SEED_MAX)
-      .meta({ description: 'Of "order: shuffle"; another seed gives another order.' })
-      .optional(),
-    canary: z
-      .number()
-      .int()
-      .min(1)
-      .max(CONVERSATIONS_MAX)
-      .meta({ description: 'So many go first; the others start only if all of these succeed.' })
-      .optional(),
+    order: oneOf(['priority', 'position', 'shuffle'], 'Who starts first.').optional(),
+    seed: whole(0, SEED_MAX, 'Of "order: shuffle"; another seed gives another order.').optional(),
+    canary: whole(
+      1,
+      CONVERSATIONS_MAX,
+      'So many go first; the others start only if all of these succeed.',
+    ).optional(),
   })
   .meta({ description: 'How many conversations are in flight at once.' });
 
@@ -104,21 +83,15 @@ export const budgetSchema = z
   .strictObject({
     usd: positiveAmount('Spend of the whole run in USD.'),
     reserve: amount('Held for one conversation before it starts.').optional(),
-    mode: z
-      .enum(['observe', 'audit', 'enforce'])
-      .meta({ description: 'Count, warn, or stop starting.' })
-      .optional(),
+    mode: oneOf(['observe', 'audit', 'enforce'], 'Count, warn, or stop starting.').optional(),
     soft: rules.text(SHARE, 'Share of the budget at which the run says so, such as 80%.').optional(),
-    on_exceeded: z
-      .enum(['pause', 'drain', 'cancel'])
-      .meta({ description: 'What an exceeded budget does to the run.' })
-      .optional(),
+    on_exceeded: oneOf(['pause', 'drain', 'cancel'], 'What an exceeded budget does to the run.').optional(),
   })
   .meta({ description: 'What the run may spend.' });
 
 const retryRule = z.strictObject({
   on: failureClasses('Failures that are tried again.'),
-  attempts: z.number().int().min(0).max(ATTEMPTS_MAX).meta({ description: 'Extra attempts.' }),
+  attempts: whole(0, ATTEMPTS_MAX, 'Extra attempts.'),
   backoff: z
     .strictObject({
       initial: duration('Pause before the first extra attempt.').optional(),
@@ -138,22 +111,15 @@ export const breakerSchema = z
   .strictObject({
     on: failureClasses('Failures that are counted.'),
     window: duration('Stretch of time in which failures are counted.'),
-    count: z
-      .number()
-      .int()
-      .min(1)
-      .max(CONVERSATIONS_MAX)
-      .meta({ description: 'Failures that pause the run.' }),
+    count: whole(1, CONVERSATIONS_MAX, 'Failures that pause the run.'),
     recover: z
       .strictObject({
         after: duration('How long nothing starts.'),
-        probes: z
-          .number()
-          .int()
-          .min(1)
-          .max(CONVERSATIONS_MAX)
-          .meta({ description: 'So many start then; the others when these went well.' })
-          .optional(),
+        probes: whole(
+          1,
+          CONVERSATIONS_MAX,
+          'So many start then; the others when these went well.',
+        ).optional(),
       })
       .meta({ description: 'Lets some conversations try by itself, instead of pausing the run.' })
       .register(SHORTHANDS, scalarAs('after'))
@@ -177,39 +143,30 @@ export const waitSchema = z
       .meta({ description: 'Statuses that end the wait.' })
       .register(SHORTHANDS, listOfOne)
       .optional(),
-    deadline: durationOrNone('Time from admission; none of it counts in which the machine was suspended.').optional(),
+    deadline: durationOrNone(
+      'Time from admission; none of it counts in which the machine was suspended.',
+    ).optional(),
     no_progress: durationOrNone('Time without an event of the agent.').optional(),
-    on_session_limit: z
-      .enum(['resume', 'stop'])
-      .meta({ description: 'What becomes of work that the session limit cut off (D15).' })
-      .optional(),
+    on_session_limit: oneOf(
+      ['resume', 'stop'],
+      'What becomes of work that the session limit cut off (D15).',
+    ).optional(),
   })
   .meta({ description: 'When a conversation counts as ended.' });
 
 export const cleanupSchema = z
   .strictObject({
-    sandbox: z
-      .enum(['delete', 'pause', 'keep'])
-      .meta({ description: 'What becomes of the sandbox.' })
-      .optional(),
-    conversation: z
-      .enum(['keep', 'delete'])
-      .meta({ description: 'What becomes of the conversation.' })
-      .optional(),
-    on_collect_failure: z
-      .enum(['keep', 'delete'])
-      .meta({ description: 'What becomes of the sandbox when something could not be collected.' })
-      .optional(),
+    sandbox: oneOf(['delete', 'pause', 'keep'], 'What becomes of the sandbox.').optional(),
+    conversation: oneOf(['keep', 'delete'], 'What becomes of the conversation.').optional(),
+    on_collect_failure: oneOf(
+      ['keep', 'delete'],
+      'What becomes of the sandbox when something could not be collected.',
+    ).optional(),
   })
   .meta({ description: 'What becomes of sandbox and conversation after collection.' });
 
 export const tolerateSchema = z
   .strictObject({
-    failed: z
-      .number()
-      .int()
-      .min(0)
-      .max(CONVERSATIONS_MAX)
-      .meta({ description: 'Failed conversations that still count as success.' }),
+    failed: whole(0, CONVERSATIONS_MAX, 'Failed conversations that still count as success.'),
   })
   .meta({ description: 'Failures that still count as success.' });

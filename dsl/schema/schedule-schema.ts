@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { duration } from './amounts.ts';
+import { duration, flag, oneOf } from './amounts.ts';
 import { listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 
 /** More instants than these are better said by a step. */
@@ -12,7 +12,7 @@ const CRON_MAX = 20;
 const CRON_LENGTH_MAX = 200;
 const ZONE_LENGTH_MAX = 64;
 
-export const OVERLAP_WORDS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'allow_all'] as const;
+const OVERLAP_WORDS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'allow_all'] as const;
 
 export const scheduleSchema = z
   .strictObject({
@@ -27,13 +27,10 @@ export const scheduleSchema = z
       .max(ZONE_LENGTH_MAX)
       .meta({ description: 'Name of the time zone that the expressions mean.' })
       .optional(),
-    overlap: z
-      .enum(OVERLAP_WORDS)
-      .meta({ description: 'What happens when the run before is still going on.' })
-      .optional(),
+    overlap: oneOf(OVERLAP_WORDS, 'What happens when the run before is still going on.').optional(),
     catchup: duration('How long ago a run may have been due that is made up for after an outage.').optional(),
     jitter: duration('Each run begins later by a random time up to this.').optional(),
-    paused: z.boolean().meta({ description: 'True: nothing runs until it is unpaused.' }).optional(),
+    paused: flag('True: nothing runs until it is unpaused.').optional(),
   })
   .meta({ description: 'When the job runs by itself, on Temporal.' })
   .register(SHORTHANDS, scalarAs('cron'));

@@ -77,7 +77,7 @@ export function numberAsWritten(number: JsonSchema): Shorthand {
 }
 
 /** Text that holds an interpolation, for editors. */
-export const INTERPOLATED_PATTERN = '\\$\\{\\{';
+const INTERPOLATED_PATTERN = '\\$\\{\\{';
 
 /** Tags, labels and axis values are text; numbers and booleans that lose nothing are taken as written. */
 export const asText: Shorthand = {

@@ -42,7 +42,10 @@ export const AXIS_NAME = rule({
     'use a letter, then letters, digits and underscores; "exclude", "include" and "extend" stand beside "matrix", not in it',
 });
 /** An axis, or the condition of an entry of `exclude`. */
-export const EXCLUDED_NAME = rule({ ...AXIS_NAME, pattern: /^(?!(?:exclude|include|extend|axes)$)[A-Za-z][A-Za-z0-9_]{0,30}$/ });
+export const EXCLUDED_NAME = rule({
+  ...AXIS_NAME,
+  pattern: /^(?!(?:exclude|include|extend|axes)$)[A-Za-z][A-Za-z0-9_]{0,30}$/,
+});
 /** What can stand behind `item.`. */
 export const COLUMN = rule({
   code: 'JOB208',
@@ -209,7 +212,8 @@ export const TOKENS = rule({
 });
 export const INSTANT = rule({
   code: 'SCN206',
-  pattern: /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?Z$/,
+  pattern:
+    /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?Z$/,
   what: 'an instant',
   remedy: 'write it in UTC, such as 2026-01-01T00:00:00Z',
 });
@@ -260,7 +264,8 @@ export const WEBHOOK = rule({
   code: 'JOB208',
   pattern: WEBHOOK_ADDRESS,
   what: 'an address of a webhook',
-  remedy: 'write https://, without a user name; http:// only for localhost. An address that nobody may read is {secret: NAME}',
+  remedy:
+    'write https://, without a user name; http:// only for localhost. An address that nobody may read is {secret: NAME}',
 });
 export const SANDBOX_ID = rule({
   code: 'JOB208',

@@ -21,8 +21,7 @@ import { SERVER_RIGHTS, SERVER_USER } from '../on-host/tools-user.ts';
 import { containerUser } from './container-user.ts';
 import type { SandboxImage } from './image/sandbox-image.ts';
 import { LOG_FILES, LOG_FILE_SIZE, SHARED_MEMORY_BYTES_MAX, STOP_GRACE_S } from './limits.ts';
-import { labelsOf } from './names.ts';
-import type { Marks } from './names.ts';
+import { labelsOf, type Marks } from './names.ts';
 import type { DockerRuntimeOptions } from './options.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 
@@ -36,7 +35,7 @@ const KERNEL_SETTINGS = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger', 'pressure']
   (name) => `/proc/${name}`,
 );
 
-export interface ContainerOrder {
+interface ContainerOrder {
   readonly options: DockerRuntimeOptions;
   readonly limits: SandboxLimits;
   readonly place: SandboxPlace;

@@ -10,11 +10,9 @@ import { freezerOf, isFrozen, setFrozen as setFrozenInKernel } from '../on-host/
 import type { FreezerGroup } from '../on-host/kernel-freezer.ts';
 import { POLL_MS } from '../on-host/limits.ts';
 import { sleep } from '../on-host/wait.ts';
-import { unless } from './docker-daemon.ts';
-import type { DockerDaemon } from './docker-daemon.ts';
+import { unless, type DockerDaemon } from './docker-daemon.ts';
 import { LOG_TAIL_LINES, REMOVAL_POLLS_MAX, STOP_GRACE_S } from './limits.ts';
-import { labelFilter, marksOf } from './names.ts';
-import type { Marks } from './names.ts';
+import { labelFilter, marksOf, type Marks } from './names.ts';
 
 /** Bytes before each piece of a log: the stream's number, three zeros, the length. */
 const FRAME_BYTES = 8;
@@ -66,7 +64,7 @@ async function forgottenFreeze(pid: number, id: string): Promise<FreezerGroup | 
   return freezer !== null && (await isFrozen(freezer)) ? freezer : null;
 }
 
-export interface ListedContainer {
+interface ListedContainer {
   readonly id: string;
   readonly marks: Marks;
   readonly up: boolean;

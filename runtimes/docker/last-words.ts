@@ -7,8 +7,7 @@ import type { CrashCause } from '../../ports/sandbox-runtime.ts';
 import { DISK_LIMIT, diskLimitIn, lastWords } from '../on-host/last-words.ts';
 import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
-import { readLog } from './containers.ts';
-import type { Containers, ContainerState } from './containers.ts';
+import { readLog, type Containers, type ContainerState } from './containers.ts';
 
 /** 128 plus the number of SIGKILL. */
 const KILLED = 137;

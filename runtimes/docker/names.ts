@@ -20,7 +20,7 @@ export interface Marks {
 }
 
 /** Two installations never touch each other's containers: each has a data directory of its own. */
-export function installationOf(dataDir: string): string {
+function installationOf(dataDir: string): string {
   return digest(dataDir, MARK_DIGITS);
 }
 

@@ -4,15 +4,12 @@
  * encrypted, and connects to the very address it has judged, so that a second answer of a name server changes nothing.
  */
 import { rmSync } from 'node:fs';
-import { createServer, request as httpRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ConnectionShares } from '../../core/shares/connection-shares.ts';
 import { isPrivateAddress, isPublicAddress } from './address-rules.ts';
-import { allowsHost, parseHostAndPort } from './host-rules.ts';
-import type { HostAndPort, HostRule } from './host-rules.ts';
+import { allowsHost, parseHostAndPort, type HostAndPort, type HostRule } from './host-rules.ts';
 
 /** Time to reach a host: past it a build fails with a reason instead of hanging. */
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -21,7 +18,7 @@ const IDLE_TIMEOUT_MS = 10 * 60_000;
 /** Open connections of all sandboxes together; each that leads somewhere takes a second descriptor. */
 export const CONNECTIONS_MAX = 2_048;
 /** Of all that are open to one host: nobody knows whose a connection is, so a flood is bounded by where it goes. */
-export const CONNECTIONS_PER_HOST_MAX = 512;
+const CONNECTIONS_PER_HOST_MAX = 512;
 /** Meant for the next hop only (RFC 9110), and what only this proxy reads. */
 const HOP_HEADERS = [
   'connection',
@@ -33,7 +30,7 @@ const HOP_HEADERS = [
   'upgrade',
 ];
 
-export interface EgressOptions {
+interface EgressOptions {
   /** Absolute; its directory is bound into sandboxes and holds nothing else. */
   readonly socketPath: string;
   readonly rules: readonly HostRule[];
@@ -47,7 +44,7 @@ export interface EgressOptions {
   readonly mayReach?: (address: string) => boolean;
 }
 
-/** The one way out of a sandbox to addresses that its rules allow. */
+/** The one way out of sandboxes whose network is closed. */
 export interface EgressProxy {
   listen(): Promise<void>;
   close(): Promise<void>;
@@ -61,7 +58,7 @@ class Refusal extends Error {
   }
 }
 
-/** Listens only when asked to. */
+/** Listens nowhere until it is told to. */
 export function createEgressProxy(options: EgressOptions): EgressProxy {
   const open = new Set<Duplex>();
   const keep = (stream: Duplex): void => {

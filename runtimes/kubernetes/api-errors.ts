@@ -18,7 +18,7 @@ export type Refusal =
   | 'server_error'
   | 'away';
 
-export interface ApiAnswer {
+interface ApiAnswer {
   /** HTTP status; null when no answer came. */
   readonly status: number | null;
   /** The server's own word, as `AlreadyExists`. */

@@ -30,9 +30,9 @@ const ACCOUNT_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const ACCOUNT_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 const TOO_MANY_REQUESTS = 429;
 
-export type KubernetesClient = typeof Client;
+type KubernetesClient = typeof Client;
 
-/** The parts of the Kubernetes client that are used. */
+/** The clients of the API groups that are used. */
 export interface ClusterApi {
   readonly client: KubernetesClient;
   readonly config: KubeConfig;
@@ -42,7 +42,7 @@ export interface ClusterApi {
   readonly make: KubeConfig['makeApiClient'];
 }
 
-/** A namespace, and how its objects are reached. */
+/** A cluster that is asked with deadlines, and whose errors are ours. */
 export interface Cluster {
   readonly namespace: string;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export interface Cluster {
   ask<T>(what: string, work: (api: ClusterApi) => Promise<T>): Promise<T>;
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly kubeconfig: string | null;
   readonly context: string | null;
   readonly namespace: string;

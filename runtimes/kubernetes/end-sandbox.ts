@@ -9,10 +9,8 @@ import { becomesTrue } from '../on-host/wait.ts';
 import { unless } from './api-errors.ts';
 import { CONFLICTS_MAX, GONE_WAIT_MS } from './limits.ts';
 import { podName } from './names.ts';
-import { listPods, listSecrets, removePods, removeSecrets } from './pods.ts';
-import type { Pods } from './pods.ts';
-import { quarrel, readRecord, releaseVolume, settleRecord } from './volume-record.ts';
-import type { VolumeRecord } from './volume-record.ts';
+import { listPods, listSecrets, removePods, removeSecrets, type Pods } from './pods.ts';
+import { quarrel, readRecord, releaseVolume, settleRecord, type VolumeRecord } from './volume-record.ts';
 
 /** The pods go, their volume stays. A reader goes on: it is nobody's incarnation. */
 export async function endIncarnation(pods: Pods, id: SandboxId, generation: number): Promise<void> {

@@ -5,8 +5,7 @@
  */
 import type { V1Pod } from '@kubernetes/client-node';
 import { randomBytes } from 'node:crypto';
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { ParleyError, asParleyError } from '../../core/parley-error.ts';
 import { podAnswers, urlOf } from './agent-address.ts';
 import {
@@ -20,13 +19,11 @@ import {
   READER_READY_MS,
   READER_SECONDS_MAX,
 } from './limits.ts';
-import { podName } from './names.ts';
-import type { Marks } from './names.ts';
+import { podName, type Marks } from './names.ts';
 import type { KubernetesRuntimeOptions } from './options.ts';
 import { CONTAINER_SECURITY, podOf, workspaceVolume } from './pod-spec.ts';
 import { MAIN_CONTAINER } from './pod-state.ts';
-import { findPod, makePod, makeSecret, removePods, removeSecrets } from './pods.ts';
-import type { Pods } from './pods.ts';
+import { findPod, makePod, makeSecret, removePods, removeSecrets, type Pods } from './pods.ts';
 import { keyVariable, sessionSecret } from './session-secret.ts';
 import type { VolumeRecord } from './volume-record.ts';
 
@@ -35,7 +32,7 @@ const NAME_BYTES = 3;
 const KEY_BYTES = 24;
 const DIRECTORY = '/volume/workspace';
 
-export interface ExportOrder {
+interface ExportOrder {
   readonly options: KubernetesRuntimeOptions;
   readonly pods: Pods;
   readonly record: VolumeRecord;

@@ -6,8 +6,7 @@ import type { CrashCause } from '../../ports/sandbox-runtime.ts';
 import { lastWords } from '../on-host/last-words.ts';
 import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { PodState } from './pod-state.ts';
-import { readLog } from './pods.ts';
-import type { Pods } from './pods.ts';
+import { readLog, type Pods } from './pods.ts';
 
 export interface DeadSandbox {
   /** What we noted when we ended it ourselves; null when we did not. */

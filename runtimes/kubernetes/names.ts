@@ -27,7 +27,7 @@ const SANDBOX_ID_PATTERN = /^[0-9a-f]{32}$/;
 const INSTALLATION_PATTERN = /^[a-z]([a-z0-9-]{0,14}[a-z0-9])?$/;
 
 /** `agent`: runs the Agent Server. `reader`: reads the workspace for an export. */
-export type PodRole = 'agent' | 'reader';
+type PodRole = 'agent' | 'reader';
 
 export interface Marks {
   readonly sandboxId: SandboxId;
@@ -36,7 +36,7 @@ export interface Marks {
 }
 
 /** What of a label set is read back. */
-export type LabelSet = Readonly<Record<string, string>> | null | undefined;
+type LabelSet = Readonly<Record<string, string>> | null | undefined;
 
 /** @throws ParleyError runtime_failed: it cannot be part of a name */
 export function checkInstallation(installation: string): void {

@@ -11,7 +11,7 @@ import { AGENT_PORT } from './limits.ts';
 import { LABELS, policyName } from './names.ts';
 import type { PodRoutes } from './options.ts';
 
-export interface PolicyOrder {
+interface PolicyOrder {
   readonly cluster: Cluster;
   readonly installation: string;
   readonly routes: PodRoutes;
@@ -44,7 +44,7 @@ export async function ensurePolicy(order: PolicyOrder): Promise<void> {
 }
 
 /** From outside the Agent Server's port, to outside the routes; who is outside is told by the chart more exactly. */
-export function networkPolicy({ cluster, installation, routes }: PolicyOrder): V1NetworkPolicy {
+function networkPolicy({ cluster, installation, routes }: PolicyOrder): V1NetworkPolicy {
   const ports = Object.values<string | null>({ ...routes }).flatMap((route) =>
     route === null ? [] : [Number(route.slice(route.lastIndexOf(':') + 1))],
   );

@@ -26,12 +26,12 @@ export interface RouteGates {
 }
 
 /** How much of a node is kept free for a sandbox; at most its limits. */
-export interface PodRequests {
+interface PodRequests {
   readonly memoryBytes: number | null;
   readonly cpus: number | null;
 }
 
-/** How sandboxes are made in a cluster. */
+/** What a deployment says of its cluster. */
 export interface KubernetesRuntimeOptions {
   /** Absolute path of a kubeconfig; null: the pod's own account, or the file that `kubectl` would read. */
   readonly kubeconfig: string | null;

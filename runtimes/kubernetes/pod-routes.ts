@@ -4,8 +4,7 @@
  * resolves no name, so it is told addresses.
  */
 import { lookup } from 'node:dns/promises';
-import { connect, createServer, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, createServer, isIP, type Socket } from 'node:net';
 import { ParleyError } from '../../core/parley-error.ts';
 import { BOUND_PORTS, EGRESS_PORT } from '../on-host/inside-view.ts';
 import type { PodRoutes, RouteGates } from './options.ts';

@@ -22,11 +22,9 @@ import {
   insideEnvironment,
 } from '../on-host/inside-view.ts';
 import { LOG_BYTES_MAX, TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
-import { SERVER_RIGHTS, SERVER_USER } from '../on-host/tools-user.ts';
-import type { ToolsUser } from '../on-host/tools-user.ts';
+import { SERVER_RIGHTS, SERVER_USER, type ToolsUser } from '../on-host/tools-user.ts';
 import { AGENT_PORT, NODE_DISK, STOP_GRACE_S } from './limits.ts';
-import { labelsOf, volumeName } from './names.ts';
-import type { Marks } from './names.ts';
+import { labelsOf, volumeName, type Marks } from './names.ts';
 import type { KubernetesRuntimeOptions, PodRoutes } from './options.ts';
 import { MAIN_CONTAINER } from './pod-state.ts';
 import { GUARD_MOUNT, POD_USER, guardVolume, keyVariable, launchScript } from './session-secret.ts';
@@ -37,7 +35,7 @@ const SOCKETS_AT_FIRST = `${SERVER_AT_FIRST}/${basename(INSIDE.serverSockets)}`;
 /** Answers nothing: a sandbox resolves no name, or names would carry its secrets out. */
 const NO_NAME_SERVER = '127.0.0.1';
 
-export interface PodOrder {
+interface PodOrder {
   readonly options: KubernetesRuntimeOptions;
   readonly limits: SandboxLimits;
   readonly marks: Marks;

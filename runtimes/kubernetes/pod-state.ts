@@ -4,8 +4,7 @@
  */
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
-import type { Marks } from './names.ts';
-import { marksOf } from './names.ts';
+import { marksOf, type Marks } from './names.ts';
 
 /** The container in a pod of ours that counts. */
 export const MAIN_CONTAINER = 'main';

@@ -11,8 +11,7 @@ import type { Cluster } from './cluster.ts';
 import { GONE_WAIT_MS, LOG_TAIL_LINES, POLL_MS, PAGE_SIZE, STOP_GRACE_S } from './limits.ts';
 import { listAll } from './list-all.ts';
 import { LABELS, marksOf, selectorOf } from './names.ts';
-import { MAIN_CONTAINER, podStateOf } from './pod-state.ts';
-import type { PodState } from './pod-state.ts';
+import { MAIN_CONTAINER, podStateOf, type PodState } from './pod-state.ts';
 import type { PodWatch } from './pod-watch.ts';
 import { notOurs } from './volume-record.ts';
 

@@ -5,12 +5,10 @@
  * Server answers, so that the key stands in the cluster's store for seconds only.
  */
 import type { V1EnvVar, V1Secret, V1Volume } from '@kubernetes/client-node';
-import { guardObject } from '../on-host/guard/guard-object.ts';
+import { guardObject } from '../on-host/guard/guard-file.ts';
 import { otherUserArguments } from '../on-host/inside-view.ts';
-import { filesAsObject } from '../on-host/tools-user.ts';
-import type { ToolsUser } from '../on-host/tools-user.ts';
-import { labelsOf } from './names.ts';
-import type { Marks } from './names.ts';
+import { filesAsObject, type ToolsUser } from '../on-host/tools-user.ts';
+import { labelsOf, type Marks } from './names.ts';
 
 const KEY = 'session-key';
 const KEY_VARIABLE = 'PARLEY_POD_KEY';
@@ -27,7 +25,7 @@ const CLUSTER_VARIABLES = [
   ...['KUBERNETES_SERVICE_PORT', 'KUBERNETES_SERVICE_PORT_HTTPS'],
 ];
 
-export interface SecretOrder {
+interface SecretOrder {
   readonly name: string;
   readonly installation: string;
   readonly marks: Marks;

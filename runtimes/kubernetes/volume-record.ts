@@ -33,7 +33,7 @@ export interface Volumes {
   readonly installation: string;
 }
 
-export type RecordChange = Partial<Pick<VolumeRecord, 'generation' | 'desired' | 'endedFor'>>;
+type RecordChange = Partial<Pick<VolumeRecord, 'generation' | 'desired' | 'endedFor'>>;
 
 /**
  * Null when there is none.

@@ -40,7 +40,7 @@ export async function untilNextProbe(socketPath: string, after: Health, wait: Pr
   }
 }
 
-export interface ProbeWait {
+interface ProbeWait {
   readonly clock: Clock;
   /** What is left of the wait as a whole. */
   readonly waitMs: number;

@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, relative, resolve } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
 
-/** Sockets of the host that are bound into every sandbox. */
+/** Unix sockets of the host that are bound into every sandbox, by what answers there. */
 export interface HostSockets {
   readonly proxy: string;
   readonly webhook: string;
@@ -14,7 +14,7 @@ export interface HostSockets {
 }
 
 /** What a runtime binds, and what must not be reached through it. */
-export interface BoundSockets {
+interface BoundSockets {
   readonly hostSockets: HostSockets;
   readonly egressSocket?: string | null;
   readonly socketDir: string;

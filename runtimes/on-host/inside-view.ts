@@ -5,11 +5,10 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
-import { guardObject } from './guard/guard-object.ts';
+import { guardObject } from './guard/guard-file.ts';
 import type { HostSockets } from './host-sockets.ts';
 import { LOG_BYTES_MAX } from './limits.ts';
-import { SERVER_GROUP } from './tools-user.ts';
-import type { ToolsUser } from './tools-user.ts';
+import { SERVER_GROUP, type ToolsUser } from './tools-user.ts';
 
 /** Loopback ports that lead to the host; as seen from inside. */
 export interface RoutePorts {
@@ -20,8 +19,7 @@ export interface RoutePorts {
 
 /** Fixed, because every sandbox has a loopback of its own. */
 export const BOUND_PORTS: RoutePorts = { proxy: 4100, webhook: 4101, git: 4102 };
-
-/** Where a sandbox finds its way out. */
+/** Where a sandbox finds its way out on loopback. */
 export const EGRESS_PORT = 4103;
 export const HOST_SOCKET_NAMES = ['proxy', 'webhook', 'git'] as const;
 /** Beside a program: the code that V8 made of it; inside/compiled-code.ts looks for it under this name. */
@@ -54,8 +52,7 @@ export const INSIDE = {
 } as const;
 /** Callbacks leave after this many seconds: a status that arrives late delays every pause decision. */
 const WEBHOOK_FLUSH_DELAY_S = 1;
-
-/** Where programs are looked for inside. */
+/** The search path of programs inside. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Paths that differ between a namespace and a plain process. */
@@ -83,7 +80,7 @@ export interface InsideView {
 }
 
 /** Bubblewrap, and the filter of system calls that tools get. agent/toolbox.ts uses both. */
-export interface Toolbox {
+interface Toolbox {
   readonly bwrap: string;
   readonly filter: string;
 }

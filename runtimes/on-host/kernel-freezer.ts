@@ -3,10 +3,9 @@
  * Owns asking and telling the freezer of one control group, version 1 or 2; a group that has gone has nothing to freeze.
  */
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { groupsIn, mountsIn, placeOf } from './mounted-groups.ts';
-import { textOrEmpty } from './text-or-empty.ts';
 
 export interface FreezerGroup {
   readonly version: 1 | 2;
@@ -45,4 +44,9 @@ export async function freezerOf(pid: number, name: string): Promise<FreezerGroup
     }
   }
   return null;
+}
+
+/** A small file of the kernel, as text. */
+export async function textOrEmpty(file: string): Promise<string> {
+  return await readFile(file, 'utf8').catch(() => '');
 }

@@ -5,7 +5,7 @@
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxRuntime, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 
-export interface StartOutlook {
+interface StartOutlook {
   readonly request: StartSandboxRequest;
   /** What was ordered last; null for a sandbox that is new or gone. */
   readonly found: { readonly generation: number; readonly desired: 'up' | 'stopped' | 'destroyed' } | null;

@@ -4,7 +4,6 @@
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
-import { isMissing } from './is-missing.ts';
 
 /**
  * The record, or null when there is none.
@@ -31,4 +30,13 @@ export async function writeRecordFile(path: string, record: unknown): Promise<vo
     await file.close();
   }
   await rename(`${path}.new`, path);
+}
+
+/**
+ * The system's answer "there is no such file".
+ * Owns telling it from every other error.
+ */
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }

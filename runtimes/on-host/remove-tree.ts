@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
-import { isMissing } from './is-missing.ts';
+import { isMissing } from './record-file.ts';
 
 /** A missing path is success. @throws Error the system refuses, e.g. a file that belongs to somebody else */
 export async function removeTree(path: string): Promise<void> {

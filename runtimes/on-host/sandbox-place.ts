@@ -5,10 +5,9 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sandboxId } from '../../core/ids.ts';
-import type { SandboxId } from '../../core/ids.ts';
+import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import { isMissing } from './is-missing.ts';
+import { isMissing } from './record-file.ts';
 import { SOCKET_PATH_BYTES_MAX } from './limits.ts';
 
 /**

@@ -5,8 +5,7 @@
  * see (D31). Owns the moving; must run before anything of a conversation does.
  */
 import { lstat, rename } from 'node:fs/promises';
-import { healthAt } from './health-probe.ts';
-import type { Health } from './health-probe.ts';
+import { healthAt, type Health } from './health-probe.ts';
 import { removeTree } from './remove-tree.ts';
 import type { SandboxPlace } from './sandbox-place.ts';
 

@@ -7,8 +7,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemCallObject } from './guard/system-call-object.ts';
-import type { SystemCall } from './guard/system-call-object.ts';
+import { systemCallObject, type SystemCall } from './guard/system-call-object.ts';
 
 export interface ToolsUser {
   readonly uid: number;

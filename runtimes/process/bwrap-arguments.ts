@@ -25,7 +25,7 @@ const KERNEL_SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'mt
 );
 
 /** What a namespace needs besides the sandbox's own directories. */
-export interface NamespaceParts {
+interface NamespaceParts {
   /** Read-only binds of programs that are not below /usr: the Node.js that runs us, and what the deployment shares. */
   readonly nodeBinds: readonly Bind[];
   readonly programs: { readonly agentServer: string; readonly sandboxInit: string };

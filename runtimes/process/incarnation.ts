@@ -18,7 +18,7 @@ export interface IncarnationProcesses {
   readonly namespaceInit: number | null;
 }
 
-export interface BwrapStatus {
+interface BwrapStatus {
   readonly childPid: number | null;
   readonly pidNamespace: number | null;
   readonly exitCode: number | null;

@@ -5,8 +5,7 @@
 import { dirname, join } from 'node:path';
 import { sandboxId } from '../../core/ids.ts';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
-import { INSIDE, SYSTEM_PATH, routesOf } from '../on-host/inside-view.ts';
-import type { InsideView } from '../on-host/inside-view.ts';
+import { INSIDE, SYSTEM_PATH, routesOf, type InsideView } from '../on-host/inside-view.ts';
 import type { ProcessRuntimeOptions, SharedTool } from './options.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import type { SandboxRecord } from './sandbox-record.ts';

@@ -16,13 +16,11 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { ParleyError } from '../../core/parley-error.ts';
-import { isolationArguments } from './bwrap-arguments.ts';
-import type { Seals } from './bwrap-arguments.ts';
+import { isolationArguments, type Seals } from './bwrap-arguments.ts';
 import { ISOLATION_PROBE_TIMEOUT_MS } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';
 import { SYSTEM_PATH } from '../on-host/inside-view.ts';
-import { sandboxFilter } from '../on-host/seccomp/sandbox-filter.ts';
-import type { FilteredPart } from '../on-host/seccomp/sandbox-filter.ts';
+import { sandboxFilter, type FilteredPart } from '../on-host/seccomp/sandbox-filter.ts';
 import { TRIAL_USER } from './user-claims.ts';
 import { createStage } from './staging.ts';
 
@@ -36,7 +34,7 @@ const NO_ISOLATION_WARNING =
   'Sandboxes run as plain processes: they isolate nothing. ' +
   'An agent can read and change whatever this user can, and reach the network';
 
-/** How far a sandbox of processes is shut off on this machine. */
+/** How sandboxes are kept apart on this host. */
 export type Isolation =
   | {
       readonly kind: 'namespaces';

@@ -3,8 +3,7 @@
  * Owns the shell text that writes the process file, and reading that file back.
  */
 import { readFile } from 'node:fs/promises';
-import { startOfStat } from './process-table.ts';
-import type { ProcessIdentity } from './process-table.ts';
+import { startOfStat, type ProcessIdentity } from './process-table.ts';
 
 /**
  * Arguments: process file, status file (descriptor 3 of what follows), filter file (descriptor 4, or empty), largest

@@ -16,10 +16,8 @@ import { sandboxArguments } from './bwrap-arguments.ts';
 import type { Isolation } from './isolation.ts';
 import { prepareGuard } from '../on-host/guard/guard-file.ts';
 import { nodeInside, prepareEtc } from './host-files.ts';
-import { entrancesOf, groupOf, makeGroup } from './cgroups/sandbox-group.ts';
-import type { SandboxGroup } from './cgroups/sandbox-group.ts';
-import { launchLimits, processCountPrefix } from './resource-limits.ts';
-import type { ResourceLimits } from './resource-limits.ts';
+import { entrancesOf, groupOf, makeGroup, type SandboxGroup } from './cgroups/sandbox-group.ts';
+import { launchLimits, processCountPrefix, type ResourceLimits } from './resource-limits.ts';
 import { sandboxFilter } from '../on-host/seccomp/sandbox-filter.ts';
 import {
   BOUND_PORTS,
@@ -40,14 +38,13 @@ import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeContents, removeTree } from '../on-host/remove-tree.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import { createStage } from './staging.ts';
-import { writeRecord } from './sandbox-record.ts';
-import type { SandboxRecord } from './sandbox-record.ts';
+import { writeRecord, type SandboxRecord } from './sandbox-record.ts';
 import { claimUser } from './user-claims.ts';
 
 /** Read by the first program of the sandbox; see inside/init.ts. */
 const KEY_DESCRIPTOR = 5;
 
-export interface LaunchOrder {
+interface LaunchOrder {
   readonly options: ProcessRuntimeOptions;
   readonly isolation: Isolation;
   readonly limits: ResourceLimits;

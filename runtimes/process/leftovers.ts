@@ -3,8 +3,7 @@
  * Owns finding and removing them; what cannot be told apart from somebody else's is left alone.
  */
 import { basename, join } from 'node:path';
-import { groupOf, killGroup, processesIn, removeGroup } from './cgroups/sandbox-group.ts';
-import type { SandboxGroup } from './cgroups/sandbox-group.ts';
+import { groupOf, killGroup, processesIn, removeGroup, type SandboxGroup } from './cgroups/sandbox-group.ts';
 import type { CgroupHome } from './cgroups/find-cgroups.ts';
 import { KILL_ROUNDS_MAX } from '../on-host/limits.ts';
 import { removeTree } from '../on-host/remove-tree.ts';

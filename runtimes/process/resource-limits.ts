@@ -3,8 +3,7 @@
  * Owns the choice between control groups and limits of processes, and the table that is published about it.
  */
 import type { LimitName, LimitStrength, SandboxLimits } from '../../ports/sandbox-runtime.ts';
-import { findCgroups } from './cgroups/find-cgroups.ts';
-import type { CgroupHome } from './cgroups/find-cgroups.ts';
+import { findCgroups, type CgroupHome } from './cgroups/find-cgroups.ts';
 import type { Isolation } from './isolation.ts';
 import { DEFAULT_LIMITS } from '../on-host/limits.ts';
 import type { ProcessRuntimeOptions } from './options.ts';

@@ -4,8 +4,7 @@
  */
 import { join } from 'node:path';
 import type { SandboxId } from '../../core/ids.ts';
-import { sandboxPlace } from '../on-host/sandbox-place.ts';
-import type { SandboxPlace } from '../on-host/sandbox-place.ts';
+import { sandboxPlace, type SandboxPlace } from '../on-host/sandbox-place.ts';
 
 export interface SandboxPaths extends SandboxPlace {
   /** Written by the launched process itself; see launch-script.ts. */

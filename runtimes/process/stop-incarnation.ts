@@ -11,13 +11,12 @@ import { findProcesses, findProgram, findStrays, isRunning, readBwrapStatus } fr
 import type { IncarnationProcesses } from './incarnation.ts';
 import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from '../on-host/limits.ts';
 import { leaveDiskLimit } from '../on-host/last-words.ts';
-import { childrenOf, descendantsOf, isAlive, startOf } from './process-table.ts';
-import type { ProcessIdentity } from './process-table.ts';
+import { childrenOf, descendantsOf, isAlive, startOf, type ProcessIdentity } from './process-table.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 import { becomesTrue } from '../on-host/wait.ts';
 
-export interface StopTarget {
+interface StopTarget {
   readonly paths: SandboxPaths;
   readonly record: SandboxRecord;
 }
@@ -88,7 +87,7 @@ export async function endForDisk(paths: SandboxPaths, bound: DiskBound): Promise
 }
 
 /** The namespace first: bubblewrap's outer half ends by itself when it is gone. */
-export async function killProcesses(processes: IncarnationProcesses): Promise<void> {
+async function killProcesses(processes: IncarnationProcesses): Promise<void> {
   const { launched, namespaceInit } = processes;
   if (namespaceInit !== null) send(namespaceInit, 'SIGKILL');
   if (launched === null) return;

@@ -11,8 +11,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
-import { isMissing } from '../on-host/is-missing.ts';
-import { readRecordFile, writeRecordFile } from '../on-host/record-file.ts';
+import { isMissing, readRecordFile, writeRecordFile } from '../on-host/record-file.ts';
 import { namesIn } from '../on-host/sandbox-place.ts';
 import { usersOfProcesses } from './process-table.ts';
 
@@ -27,7 +26,7 @@ export const TRIAL_USER = FIRST_USER - 1;
 /** Others hold the lock for some milliseconds, on a busy host some seconds; one that is stopped must not stop us for good. */
 const LOCK_TIMEOUT_MS = 300_000;
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Where claims are kept. */
   readonly claimsDir?: string;
   readonly firstUser?: number;

@@ -4,8 +4,7 @@
  * swapping a directory for a link leads nowhere; elsewhere only the last step is safe. Must not interpret content.
  */
 import { constants, existsSync } from 'node:fs';
-import { lstat, open, readdir, readlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { lstat, open, readdir, readlink, type FileHandle } from 'node:fs/promises';
 
 /** Directories open at once; deeper trees are noted, not entered. */
 const DEPTH_MAX = 128;

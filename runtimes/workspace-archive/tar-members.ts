@@ -3,8 +3,7 @@
  * Owns headers, padding and the note about what could not be read; must not open anything itself.
  */
 import type { FileHandle } from 'node:fs/promises';
-import { Header, Pax } from 'tar';
-import type { HeaderData } from 'tar';
+import { Header, Pax, type HeaderData } from 'tar';
 import type { WalkedEntry } from './anchored-walk.ts';
 
 /** Last member of an archive in which something is missing: one `path: reason` a line. */
@@ -17,8 +16,9 @@ const NOTES_MAX = 1_000;
  * Holes of sparse files, all together: a tar spells each of them out in zeros, so a few files of no size on disk would
  * take hours. A database or a disk image of ordinary size has less.
  */
-export const HOLE_BYTES_MAX = 4 * 1024 ** 3;
+const HOLE_BYTES_MAX = 4 * 1024 ** 3;
 
+/** The bytes of an archive of these entries, piece by piece, with a note of what is missing at its end. */
 export async function* tarMembers(
   entries: AsyncIterable<WalkedEntry>,
   holeBytesMax = HOLE_BYTES_MAX,

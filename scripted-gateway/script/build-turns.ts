@@ -1,9 +1,10 @@
 // The turns of every conversation script: which keys go together in a turn, and what a turn answers.
 // It must not choose a turn for a request; choose-turn.ts does.
 
-import type { BuildContext, Report } from './build-context.ts';
-import { readText } from './read-text.ts';
-import { resolveArguments } from './resolve-arguments.ts';
+import { dirname, isAbsolute, join } from 'node:path';
+import { argumentDepthMax, argumentFileBytesMax } from '../limits.ts';
+import type { BuildContext, Report, ReadFile } from './build-context.ts';
+import { joinTexts, quoteText, type GapText, braceMark, gapMark, readGaps } from './gap-text.ts';
 import type { TurnFile, TurnScriptFile } from './script-schema.ts';
 import type { AnswerTurn, ErrorTurn, ScriptedCall, Turn, TurnScript } from './script.ts';
 import type { ValuePath } from './yaml-source.ts';
@@ -12,7 +13,7 @@ const answerKeys = ['say', 'tool', 'arguments', 'tools', 'usage', 'piece_ms'] as
 const errorKeys = ['message', 'retry_after'] as const;
 
 /** What is said when the turns have run out and the script does not say otherwise. */
-export const finalSay = 'Done.';
+const finalSay = 'Done.';
 
 /** Builds the scripts in file order; reports repeated names and scripts that nothing can reach. */
 export function buildTurnScripts(context: BuildContext, report: Report): readonly TurnScript[] {
@@ -108,4 +109,91 @@ function buildCalls(turn: TurnFile, path: ValuePath, build: Build): readonly Scr
   });
   if (turn.tool !== undefined) return [call(turn.tool, turn.arguments, path)];
   return (turn.tools ?? []).map((one, index) => call(one.tool, one.arguments, [...path, 'tools', index]));
+}
+
+interface Place {
+  readonly path: ValuePath;
+  readonly scriptPath: string;
+  readonly readFile: ReadFile;
+  readonly report: Report;
+}
+
+/**
+ * The arguments of one call, as JSON with the gaps that its texts have; the text of a file is literal.
+ * The arguments themselves are never a `{file: …}`: a tool may well have one argument of that name. A value that is
+ * an object with the single key `file` and a text always is.
+ */
+function resolveArguments(values: Record<string, unknown>, place: Place): GapText {
+  return mapEntries(values, place, 1);
+}
+
+function mapEntries(values: object, place: Place, depth: number): GapText {
+  const entries = Object.entries(values).map(([key, value]) =>
+    joinTexts([[`${JSON.stringify(key)}:`], resolveValue(value, below(place, key), depth)]),
+  );
+  return inside('{', entries, '}');
+}
+
+function inside(open: string, items: readonly GapText[], close: string): GapText {
+  const separated = items.flatMap((item, index) => (index === 0 ? [item] : [[','], item]));
+  return joinTexts([[open], ...separated, [close]]);
+}
+
+function below(place: Place, segment: PropertyKey): Place {
+  return { ...place, path: [...place.path, segment] };
+}
+
+function resolveValue(value: unknown, place: Place, depth: number): GapText {
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    place.report(place.path, `found ${value}, expected a number that JSON can carry`);
+    return ['null'];
+  }
+  if (typeof value === 'string') return quoteText(readText(value, place.path, place.report));
+  if (typeof value !== 'object' || value === null) return [JSON.stringify(value)];
+  if (depth >= argumentDepthMax) {
+    place.report(place.path, `arguments are nested deeper than ${argumentDepthMax} levels`);
+    return ['null'];
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => resolveValue(item, below(place, index), depth + 1));
+    return inside('[', items, ']');
+  }
+  const file = fileOf(value);
+  if (file === null) return mapEntries(value, place, depth + 1);
+  return [JSON.stringify(readFileText(file, below(place, 'file')))];
+}
+
+function fileOf(value: object): string | null {
+  const entries = Object.entries(value);
+  const [key, path] = entries[0] ?? [];
+  return entries.length === 1 && key === 'file' && typeof path === 'string' ? path : null;
+}
+
+function readFileText(file: string, place: Place): string {
+  if (isAbsolute(file)) {
+    place.report(place.path, `cannot read file "${file}": expected a path relative to the script`);
+    return '';
+  }
+  try {
+    const text = place.readFile(join(dirname(place.scriptPath), file));
+    if (Buffer.byteLength(text) <= argumentFileBytesMax) return text;
+    place.report(place.path, `cannot read file "${file}": it has more than ${argumentFileBytesMax} bytes`);
+  } catch (error) {
+    place.report(place.path, `cannot read file "${file}": ${reasonOf(error)}`);
+  }
+  return '';
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'there is no such file';
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Reads a text that stands at `path`; reports every `{{` that is neither a gap nor doubled. */
+function readText(written: string, path: ValuePath, report: Report): GapText {
+  const { text, unknown } = readGaps(written);
+  for (const mark of unknown) {
+    report(path, `unknown placeholder "${mark}": expected "${gapMark}", or "${braceMark}" for two braces`);
+  }
+  return text;
 }

@@ -2,18 +2,17 @@
 // It must not know which errors were answered already; it hands out the errors that stand before the answer.
 
 import { parseCallId } from '../call-id.ts';
-import { offeredTools, textOf } from '../chat-request.ts';
-import type { ChatMessage, Offered } from '../chat-request.ts';
+import { offeredTools, textOf, type ChatMessage, type Offered } from '../chat-request.ts';
 import type { AnswerTurn, ErrorTurn, GatewayScript, Turn, TurnScript } from './script.ts';
 
 /** The part of a request that the choice rests on. */
-export interface TurnRequest {
+interface TurnRequest {
   readonly messages: readonly ChatMessage[];
   readonly tools?: Offered;
 }
 
 /** An error turn and its place in the script. */
-export interface PlacedError {
+interface PlacedError {
   readonly turnIndex: number;
   readonly turn: ErrorTurn;
 }

@@ -1,8 +1,7 @@
 // Where the agent works, as its messages tell: the rule of a script, and looking for it in a request.
 // It must not fill texts or answer.
 
-import { textOf } from '../chat-request.ts';
-import type { ChatMessage } from '../chat-request.ts';
+import { textOf, type ChatMessage } from '../chat-request.ts';
 
 /** Where the working directory is looked for. */
 export interface WorkingDirRule {

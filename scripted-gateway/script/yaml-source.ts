@@ -1,8 +1,7 @@
 // YAML text to plain values, with a way back from a path in the values to a line and column of the text.
 // It must not know what a script is.
 
-import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
-import type { Document, Node } from 'yaml';
+import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, type Document, type Node } from 'yaml';
 
 import type { Position, Problem } from './problem.ts';
 

@@ -2,16 +2,14 @@
  * etcd, API server, controller manager and scheduler of a cluster, in a machine of their own.
  * Owns their arguments, keys and credentials; whoever has the kubeconfig is an administrator.
  */
-import type { ChildProcess } from 'node:child_process';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClusterParts } from '../cluster-tools.js';
-import { NODE_ADDRESS, POD_NETWORK, SERVICE_NETWORK } from './machine.ts';
-import type { Machine } from './machine.ts';
+import { NODE_ADDRESS, POD_NETWORK, SERVICE_NETWORK, type Machine } from './machine.ts';
 
 const STORE = 'http://127.0.0.1:2379';
 const PEERS = 'http://127.0.0.1:2380';

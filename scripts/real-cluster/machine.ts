@@ -4,8 +4,7 @@
  * link to it, which goes with the other end.
  * Owns that process, its control groups, what the kubelet changes for the whole kernel, and the end of all of it.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import {
   closeSync,
   existsSync,

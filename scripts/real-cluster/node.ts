@@ -7,8 +7,7 @@ import path from 'node:path';
 import type { ClusterParts } from '../cluster-tools.js';
 import type { ControlPlane } from './control-plane.ts';
 import { PAUSE_IMAGE } from './images.ts';
-import { BRIDGE, NODE_ADDRESS, POD_NETWORK, SERVICE_NETWORK } from './machine.ts';
-import type { Machine } from './machine.ts';
+import { BRIDGE, NODE_ADDRESS, POD_NETWORK, SERVICE_NETWORK, type Machine } from './machine.ts';
 
 export const NODE_NAME = 'node-1';
 const HEALTH_PORT = 20_244;

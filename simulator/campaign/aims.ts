@@ -40,7 +40,7 @@ const TURN_OF: readonly number[] = (() => {
   return turns;
 })();
 
-/** As it is printed, and read again. */
+/** An aim in a word, as seeds and failures name it. */
 export function aimName(aim: Aim): string {
   return aim.kind === 'fault' ? aim.fault : pairName(aim.pair);
 }

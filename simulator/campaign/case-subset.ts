@@ -29,7 +29,7 @@ export function incidentsIn({ incidents }: CampaignCase, keep: CaseSubset): Camp
   return incidents.filter((_, number) => kept?.has(number) ?? true);
 }
 
-export interface NumberedAction extends TimedAction {
+interface NumberedAction extends TimedAction {
   readonly number: number;
 }
 

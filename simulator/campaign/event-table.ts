@@ -12,7 +12,7 @@ import type { SimulationStep } from '../simulation-options.ts';
 /** Lines kept; a shrunk case has far fewer. */
 const LINES_MAX = 20_000;
 
-/** What the columns of the table mean. */
+/** What the columns of the table mean, line by line. */
 export const TABLE_LEGEND: readonly string[] = [
   'time      since the beginning: days, hours:minutes:seconds.milliseconds',
   'entity    S sandbox, C conversation, R run, numbered in order of appearance; the list below has their ids',

@@ -41,7 +41,7 @@ const STUBBORN_TRIES = 900;
 /** Dozens of conversations may wait for a slot for days: a try of each every few seconds would be all that is played. */
 const SLOT_RETRY_MAX_MS = 2 * MINUTE_MS;
 
-export interface ModelConstraints {
+interface ModelConstraints {
   /** Calls take long, so that something can happen while one is out. */
   readonly slow: boolean;
   /** Sandboxes of a run can at first neither be stopped nor removed. */

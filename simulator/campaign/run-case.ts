@@ -74,7 +74,7 @@ class FaultAims {
   }
 }
 
-export interface CaseOptions {
+interface CaseOptions {
   readonly seed: number;
   /** A part of the case; absent: all of it. */
   readonly keep?: CaseSubset;
@@ -84,7 +84,7 @@ export interface CaseOptions {
   readonly table?: boolean;
 }
 
-/** What came of one case. */
+/** What a case did, and which invariant it broke. */
 export interface CaseResult {
   readonly seed: number;
   /** In order of their instants; empty when every invariant holds. */
@@ -101,13 +101,13 @@ export interface CaseResult {
 }
 
 /** Name of the violation when a step throws, or when a case has no end. */
-export const THROWN = 'thrown';
+const THROWN = 'thrown';
 /** Looks and events of one case: far more than any has, and fewer than anybody waits for. */
 const PLAYED_MAX = 600_000;
 /** So often it is asked how much was played. */
 const SLICE_MS = HOUR_MS;
 
-/** Plays the case of a seed to its end, with every checker. */
+/** Plays one case to its end, with every checker. */
 export function runCase({ seed, keep = {}, hosts = false, table = false }: CaseOptions): CaseResult {
   return new CasePlay(hosts ? hostedCase(seed) : randomCase(seed), keep, table).play();
 }

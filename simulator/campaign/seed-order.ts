@@ -20,7 +20,7 @@ function indicesOf(kind: Aim['kind']): readonly number[] {
   return [...AIMS.keys()].filter((index) => AIMS[index]?.kind === kind);
 }
 
-/** Which seed is played next, so that rare aims come up as often as the others. */
+/** Which seed comes next, by what is not yet covered. */
 export class SeedOrder {
   private next: number;
   private turn = 0;

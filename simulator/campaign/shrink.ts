@@ -10,7 +10,7 @@ import type { CaseSubset } from './case-subset.ts';
 import { randomCase, type CampaignCase } from './random-case.ts';
 import type { CaseResult } from './run-case.ts';
 
-export interface Shrunk {
+interface Shrunk {
   readonly keep: CaseSubset;
   /** The result of what is left; it breaks the same invariant. */
   readonly result: CaseResult;

@@ -13,7 +13,7 @@ export type CaseSummary = Pick<
   'seed' | 'violations' | 'events' | 'simulatedMs' | 'coverage' | 'hash'
 >;
 
-/** What a campaign counts of one case. */
+/** What a campaign has covered, as figures. */
 export function summaryOf({
   seed,
   violations,
@@ -25,7 +25,7 @@ export function summaryOf({
   return { seed, violations, events, simulatedMs, coverage, hash };
 }
 
-/** Counts of a campaign so far. */
+/** Counts what cases did as they end. */
 export class Tally {
   runs = 0;
   events = 0;

@@ -75,7 +75,7 @@ export interface Pair {
   readonly faultClass: FaultClass;
 }
 
-/** Every transition with every class of faults that can meet it. */
+/** Every transition with each class of fault that can come before it. */
 export const PAIRS: readonly Pair[] = TRANSITIONS.flatMap((transition) =>
   FAULT_CLASSES.filter((faultClass) => !isImpossible(transition, faultClass)).map((faultClass) => ({
     transition,

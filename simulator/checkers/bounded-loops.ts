@@ -14,7 +14,7 @@ import {
 import { retryOf } from '../../core/plan/item-rules.ts';
 import type { RunItem, RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
-import { changedItems } from './changed-items.ts';
+import { changedItems } from './of-runs.ts';
 import type { Moment, SafetyCheck } from './checker.ts';
 
 type Step = Moment['step'];

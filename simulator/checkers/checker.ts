@@ -62,6 +62,13 @@ export interface SafetyChecker {
   readonly check: SafetyCheck;
 }
 
+/** As the lists write one: its name, what it says, the machine whose steps can break it, and the check. */
+type SafetyRow = readonly [string, string, MachineName | null, SafetyCheck];
+
+export function safety(rows: readonly SafetyRow[]): readonly SafetyChecker[] {
+  return rows.map(([name, says, machine, check]) => ({ name, says, machine, check }));
+}
+
 /** What a liveness checker sees when the clock has stopped. */
 export interface Rest {
   /** Epoch milliseconds. */
@@ -79,10 +86,16 @@ export interface Finding {
   readonly problem: string;
 }
 
-export type LivenessCheck = (rest: Rest) => readonly Finding[];
+type LivenessCheck = (rest: Rest) => readonly Finding[];
 
 export interface LivenessChecker {
   readonly name: string;
   readonly says: string;
   readonly check: LivenessCheck;
+}
+
+export function atRest(
+  rows: readonly (readonly [string, string, LivenessCheck])[],
+): readonly LivenessChecker[] {
+  return rows.map(([name, says, check]) => ({ name, says, check }));
 }

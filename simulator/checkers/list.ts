@@ -2,125 +2,85 @@
  * Every invariant with its name, in the order of docs/simulation.md.
  * Owns the list; a checker that is not here is asked by nobody.
  */
-import { absorbingEnds } from './absorbing-ends.ts';
-import { alongTheTable } from './along-the-table.ts';
-import { archivedBeforeRemoved } from './archived-before-removed.ts';
-import type { LivenessChecker, SafetyChecker } from './checker.ts';
-import { deletedStaysGone } from './deleted-stays-gone.ts';
-import { deletionTime } from './deletion-time.ts';
-import { deletionsHappen } from './deletions-happen.ts';
-import { deliveredOnce } from './delivered-once.ts';
-import { fencedOrders } from './fenced-orders.ts';
+import {
+  absorbingEnds,
+  archivedBeforeRemoved,
+  deletedStaysGone,
+  fencedOrders,
+  nobodyJoinsTheLeaving,
+  oneLiveObject,
+  runningMeansReady,
+  sessionWindow,
+  withinCapacity,
+} from './of-runtime.ts';
+import { alongTheTable } from './of-any-machine.ts';
+import { atRest, safety, type LivenessChecker, type SafetyChecker } from './checker.ts';
+import {
+  deletionTime,
+  deletionsHappen,
+  idleBound,
+  idleMeansIdle,
+  idlePauses,
+  lifeOfAnObject,
+} from './of-idle-time.ts';
+import {
+  deliveredOnce,
+  messagesArrive,
+  oneHome,
+  presentIncarnation,
+  transcriptGrows,
+} from './of-conversations.ts';
 import { HOSTS_AT_REST, ofHosts } from './hosts/list-of-hosts.ts';
-import { idleBound } from './idle-bound.ts';
-import { idleMeansIdle } from './idle-means-idle.ts';
-import { idlePauses } from './idle-pauses.ts';
 import { DEALINGS_AT_REST, dealings } from './list-of-dealings.ts';
-import { lifeOfAnObject } from './life-of-an-object.ts';
-import { messagesArrive } from './messages-arrive.ts';
-import { moneyIsConserved } from './money-is-conserved.ts';
-import { noOrphans } from './no-orphans.ts';
-import { nobodyJoinsTheLeaving } from './nobody-joins-the-leaving.ts';
-import { oneHome } from './one-home.ts';
-import { oneLiveObject } from './one-live-object.ts';
-import { presentIncarnation } from './present-incarnation.ts';
-import { runningMeansReady } from './running-means-ready.ts';
-import { runtimeAgrees } from './runtime-agrees.ts';
-import { sessionWindow } from './session-window.ts';
-import { startTasksEnd } from './start-tasks-end.ts';
-import { startsEnd } from './starts-end.ts';
-import { transcriptGrows } from './transcript-grows.ts';
-import { withinCapacity } from './within-capacity.ts';
-
-const FROM_RUNTIME_TO_ARCHIVE: readonly SafetyChecker[] = [
-  {
-    name: 'I1',
-    says: 'at most one live runtime object per sandbox',
-    machine: 'sandbox',
-    check: oneLiveObject,
-  },
-  { name: 'I2', says: 'slots held stay within the capacity', machine: 'sandbox', check: withinCapacity },
-  {
-    name: 'I3',
-    says: 'orders of a runtime name the present generation',
-    machine: 'sandbox',
-    check: fencedOrders,
-  },
-  {
-    name: 'I4',
-    says: 'MISSING is for ever, ERROR is left only by a deletion, or with its host',
-    machine: 'sandbox',
-    check: absorbingEnds,
-  },
-  { name: 'I5', says: 'after a deletion nothing is alive', machine: 'sandbox', check: deletedStaysGone },
-  {
-    name: 'I6',
-    says: 'archived, or recorded as failed, before removed',
-    machine: 'sandbox',
-    check: archivedBeforeRemoved,
-  },
-];
+import { moneyIsConserved } from './of-runs.ts';
+import { noOrphans, runtimeAgrees, startTasksEnd, startsEnd } from './of-rest.ts';
 
 /** Made anew for every run: some of them remember. */
 export function safetyCheckers(): readonly SafetyChecker[] {
   return [
-    ...FROM_RUNTIME_TO_ARCHIVE,
-    { name: 'I7', says: 'a transcript never shrinks', machine: 'conversation', check: transcriptGrows() },
-    {
-      name: 'I8',
-      says: 'a message is delivered at most once',
-      machine: 'conversation',
-      check: deliveredOnce,
-    },
-    { name: 'I9', says: 'idle pauses only the idle', machine: 'sandbox', check: idleMeansIdle },
-    { name: 'I10', says: 'a session ends with its window', machine: 'sandbox', check: sessionWindow },
-    {
-      name: 'I11',
-      says: 'no timer removes before the Deletion Time',
-      machine: 'sandbox',
-      check: deletionTime(),
-    },
-    {
-      name: 'I12',
-      says: 'a conversation is in one sandbox, the one it asked for',
-      machine: null,
-      check: oneHome(),
-    },
-    {
-      name: 'I13',
-      says: 'agents are spoken to in the present incarnation',
-      machine: 'conversation',
-      check: presentIncarnation,
-    },
-    {
-      name: 'I14',
-      says: 'nobody joins a sandbox that is going',
-      machine: 'sandbox',
-      check: nobodyJoinsTheLeaving,
-    },
-    { name: 'I15', says: 'transitions stand in the tables', machine: null, check: alongTheTable },
-    {
-      name: 'I16',
-      says: 'running means ready in this generation',
-      machine: 'sandbox',
-      check: runningMeansReady,
-    },
+    ...safety([
+      ['I1', 'at most one live runtime object per sandbox', 'sandbox', oneLiveObject],
+      ['I2', 'slots held stay within the capacity', 'sandbox', withinCapacity],
+      ['I3', 'orders of a runtime name the present generation', 'sandbox', fencedOrders],
+      [
+        'I4',
+        'MISSING is for ever, ERROR is left only by a deletion, or with its host',
+        'sandbox',
+        absorbingEnds,
+      ],
+      ['I5', 'after a deletion nothing is alive', 'sandbox', deletedStaysGone],
+      ['I6', 'archived, or recorded as failed, before removed', 'sandbox', archivedBeforeRemoved],
+      ['I7', 'a transcript never shrinks', 'conversation', transcriptGrows()],
+      ['I8', 'a message is delivered at most once', 'conversation', deliveredOnce],
+      ['I9', 'idle pauses only the idle', 'sandbox', idleMeansIdle],
+      ['I10', 'a session ends with its window', 'sandbox', sessionWindow],
+      ['I11', 'no timer removes before the Deletion Time', 'sandbox', deletionTime()],
+      ['I12', 'a conversation is in one sandbox, the one it asked for', null, oneHome()],
+      ['I13', 'agents are spoken to in the present incarnation', 'conversation', presentIncarnation],
+      ['I14', 'nobody joins a sandbox that is going', 'sandbox', nobodyJoinsTheLeaving],
+      ['I15', 'transitions stand in the tables', null, alongTheTable],
+      ['I16', 'running means ready in this generation', 'sandbox', runningMeansReady],
+    ]),
     ...dealings(),
-    { name: 'M1', says: 'money is conserved', machine: 'run', check: moneyIsConserved },
-    { name: 'B1', says: 'no object outlives a session', machine: 'sandbox', check: lifeOfAnObject() },
-    { name: 'B2', says: 'no sandbox runs on idle', machine: 'sandbox', check: idleBound },
+    ...safety([
+      ['M1', 'money is conserved', 'run', moneyIsConserved],
+      ['B1', 'no object outlives a session', 'sandbox', lifeOfAnObject()],
+      ['B2', 'no sandbox runs on idle', 'sandbox', idleBound],
+    ]),
     ...ofHosts(),
   ];
 }
 
 export const LIVENESS: readonly LivenessChecker[] = [
-  { name: 'L1', says: 'starts and resumes end', check: startsEnd },
-  { name: 'L2', says: 'the idle are paused', check: idlePauses },
-  { name: 'L3', says: 'due deletions happen', check: deletionsHappen },
-  { name: 'L4', says: 'no orphans, no leaked slots', check: noOrphans },
-  { name: 'L5', says: 'messages are delivered or refused', check: messagesArrive },
-  { name: 'L6', says: 'start tasks end with a reason', check: startTasksEnd },
-  { name: 'L7', says: 'sandbox and runtime agree', check: runtimeAgrees },
+  ...atRest([
+    ['L1', 'starts and resumes end', startsEnd],
+    ['L2', 'the idle are paused', idlePauses],
+    ['L3', 'due deletions happen', deletionsHappen],
+    ['L4', 'no orphans, no leaked slots', noOrphans],
+    ['L5', 'messages are delivered or refused', messagesArrive],
+    ['L6', 'start tasks end with a reason', startTasksEnd],
+    ['L7', 'sandbox and runtime agree', runtimeAgrees],
+  ]),
   ...DEALINGS_AT_REST,
   ...HOSTS_AT_REST,
 ];

@@ -10,7 +10,7 @@ import { isInFlight, type RunState } from '../../core/run/state.ts';
 import { transitionOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import type { PoolJoin, WorldFacts } from '../world-facts.ts';
-import { changedItems } from './changed-items.ts';
+import { changedItems } from './of-runs.ts';
 import type { Moment, SafetyCheck } from './checker.ts';
 
 export function poolsKeepTheirBounds(): SafetyCheck {

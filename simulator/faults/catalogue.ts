@@ -14,7 +14,7 @@ interface FaultEntry {
 
 const fault = (faultClass: FaultClass, says: string): FaultEntry => ({ class: faultClass, says });
 
-/** Every fault by name, with its class and what happens. */
+/** Every fault by its name. */
 export const FAULTS = {
   runtime_error_before_effect: fault('runtime', 'a call fails and did nothing'),
   runtime_effect_then_error: fault('runtime', 'a call did its work and answers with an error'),

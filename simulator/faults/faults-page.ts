@@ -32,6 +32,7 @@ const INTRO = [
   'This page is written by `npm run gen` from `simulator/faults/catalogue.ts`.',
 ];
 
+/** The text of `docs/faults.md`. */
 export function faultsPage(): string {
   const sections = FAULT_CLASSES.flatMap((one) => [
     '',

@@ -25,7 +25,7 @@ export type FaultSource =
 
 export const NO_FAULTS: FaultSource = { kind: 'mix', mix: {} };
 
-/** Names one fault at one place. */
+/** One word for a fault at a place. */
 export function faultKey({ fault, where }: Pick<Injected, 'fault' | 'where'>): string {
   return `${fault}@${where}`;
 }

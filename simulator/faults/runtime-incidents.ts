@@ -46,7 +46,7 @@ interface Flaw {
 }
 
 /** The agents of a sandbox, as far as their runtime touches them. */
-export interface AgentsInside {
+interface AgentsInside {
   cut(id: SandboxId): void;
   stand(id: SandboxId): void;
   walk(id: SandboxId): void;

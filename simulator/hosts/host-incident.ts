@@ -4,7 +4,7 @@
  */
 import type { HostWorkers } from './host-workers.ts';
 
-export const HOST_INCIDENTS = {
+const HOST_INCIDENTS = {
   host_lost: 'the machine of a host is gone with its disk; another one takes its name later',
   host_cut_off:
     'a host works on and reaches nobody, and comes back: with its lease, or refused with an old fence',
@@ -12,7 +12,8 @@ export const HOST_INCIDENTS = {
   host_drained: 'an operator takes a host out of placement, and puts it back later',
 } as const;
 
-export type HostIncidentName = keyof typeof HOST_INCIDENTS;
+type HostIncidentName = keyof typeof HOST_INCIDENTS;
+/** In the order of the list. */
 export const HOST_INCIDENT_NAMES = Object.keys(HOST_INCIDENTS) as readonly HostIncidentName[];
 
 export interface HostIncident {

@@ -15,6 +15,7 @@ export interface HostSetting {
   readonly draining?: boolean;
 }
 
+/** The hosts of a world, and how long one may be silent. */
 export interface HostsSetting {
   readonly strategy: HostStrategy;
   /** Milliseconds that a host may be silent and still gets sandboxes; it renews six times in that. */

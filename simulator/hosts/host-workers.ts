@@ -23,7 +23,7 @@ interface Host {
 }
 
 /** What happens to a sandbox when its host goes. */
-export interface SandboxesOfHosts {
+interface SandboxesOfHosts {
   /** Its processes and files are gone with the machine. */
   vanish(id: SandboxId): void;
   /** A host that is back removes what nobody needs any more. */

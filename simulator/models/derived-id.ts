@@ -48,7 +48,7 @@ export function sandboxIdOf(id: ConversationId, tries: number): SandboxId {
   return sandboxId(hexOf(`sandbox/${id}/${tries}`));
 }
 
-/** The same name gives the same id. */
+/** The id of the conversation that a script calls so. */
 export function conversationIdNamed(name: string): ConversationId {
   return conversationId(hexOf(`named/${name}`));
 }

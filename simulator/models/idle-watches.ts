@@ -11,7 +11,7 @@ import type { Loss, RuntimeModel } from './runtime-model.ts';
 const UNKNOWN_POLLS_MAX = 3;
 
 /** Agents of a sandbox, as far as idleness is concerned. */
-export interface Idleness {
+interface Idleness {
   /** Latest activity by D9, epoch milliseconds. */
   lastActivityAt(id: SandboxId): number;
   /** No instant before this one can be idle, unless somebody is cut off from work. */
@@ -19,7 +19,7 @@ export interface Idleness {
 }
 
 /** What a look shows in the place of the truth: null is up. */
-export type Sight = (command: CommandOf<'watchIdle'>, loss: Loss | null) => Loss | null;
+type Sight = (command: CommandOf<'watchIdle'>, loss: Loss | null) => Loss | null;
 /** The last activity that an Agent Server claims: epoch milliseconds, the true one or a later one. */
 export type Claim = (command: CommandOf<'watchIdle'>, lastActivityAt: number) => number;
 

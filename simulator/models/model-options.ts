@@ -16,7 +16,7 @@ export interface Policy extends Pick<Deployment, 'limits' | 'capacity' | 'onFull
 }
 
 /** Milliseconds each. */
-export interface RuntimeTimes {
+interface RuntimeTimes {
   readonly boot: Distribution;
   readonly resume: Distribution;
   readonly stop: Distribution;
@@ -50,7 +50,7 @@ export interface AgentGap {
 }
 
 /** The first rule whose pattern fits the key decides; `*` stands for any characters. */
-export interface AgentRule {
+interface AgentRule {
   readonly keys: string;
   readonly behaviour: AgentBehaviour;
 }
@@ -61,7 +61,7 @@ export interface FailureRate {
   readonly share?: number;
 }
 
-/** How long everything takes in the world of models. */
+/** The figures of one world. */
 export interface ModelOptions {
   readonly runtime: RuntimeTimes;
   /** Milliseconds of every step of a start, of a delivery and of an interruption. */

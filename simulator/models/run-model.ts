@@ -113,6 +113,6 @@ export class RunModel {
   }
 }
 
-export function initialMessageOf(id: ConversationId): string {
+function initialMessageOf(id: ConversationId): string {
   return `${id}/initial`;
 }

@@ -71,7 +71,7 @@ class ForeignObjects {
 export type Loss = 'crashed' | 'evicted' | 'gone' | 'unknown';
 
 /** `again`: it was up already. `stale`: a newer or ended incarnation. `gone`: its storage was removed. */
-export type StartOutcome = 'up' | 'again' | 'stale' | 'gone';
+type StartOutcome = 'up' | 'again' | 'stale' | 'gone';
 
 /** Highest generation that was started, that ended for good (D14), and whose Agent Server answered last. */
 interface Fence {

@@ -8,6 +8,7 @@ import { ITERATIONS_DEFAULT, SIMULATED_USER } from './run-model.ts';
 type Given = Partial<ConversationSpec> &
   Pick<ConversationSpec, 'conversationId' | 'strategy' | 'initialMessage'>;
 
+/** A conversation of the simulated user, with what is given in place of the defaults. */
 export function specOutsideRun(given: Given): ConversationSpec {
   return {
     userId: SIMULATED_USER,

@@ -43,7 +43,7 @@ interface Troubles {
 /** A command that is not answered by the end of its time alone. */
 type Watching = CommandOf<'watchIdle'> | CommandOf<'watchAgent'>;
 
-/** All models together, as the commands of machines meet them. */
+/** Carries out what machines order, and answers what checkers ask. */
 export class World implements WorldModel, WorldFacts {
   readonly runtime: RuntimeModel;
   readonly placement: PlacementModel;

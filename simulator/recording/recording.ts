@@ -4,7 +4,6 @@
  */
 import type { Outcome } from '../../core/status.ts';
 import type { AgentBehaviour } from '../models/model-options.ts';
-import { handoversOf } from './handovers.ts';
 import type { AttemptFacts, ItemFacts, RunFacts } from './run-facts.ts';
 
 export type RecordedOutcome = keyof AgentBehaviour['outcomes'];
@@ -30,7 +29,7 @@ export interface RecordedConversation {
   readonly resumes: number;
 }
 
-/** What a run really took, so that it can be played again. */
+/** A run as a file that can be played again. */
 export interface Recording {
   readonly kind: 'recording';
   readonly format: 1;
@@ -52,7 +51,7 @@ export interface Recording {
   readonly conversations: readonly RecordedConversation[];
 }
 
-/** From the facts of a run; the last attempt of an item counts. */
+/** The recording of a run that has ended. */
 export function recordingOf({ job, planHash, items, attempts }: RunFacts): Recording {
   const last = new Map<string, AttemptFacts>();
   for (const attempt of attempts)
@@ -135,4 +134,66 @@ function checkOf(outcome: Outcome | null): boolean | null {
 /** Two clocks may disagree by a little; nothing takes less than no time. */
 function between(from: number | null, to: number | null): number | null {
   return from === null || to === null ? null : Math.max(0, to - from);
+}
+
+/** A sandbox that served one conversation from its first instant to its stop. */
+interface Stay {
+  readonly sandboxId: string;
+  readonly admittedAt: number;
+  readonly createdAt: number;
+  readonly stoppedAt: number;
+  /** Between its steps, milliseconds. */
+  readonly withinMs: number;
+}
+
+/** Milliseconds by sandbox, of each that had one conversation and was stopped after it. */
+function handoversOf(
+  items: readonly ItemFacts[],
+  attempts: readonly AttemptFacts[],
+): ReadonlyMap<string, number> {
+  const stays = staysOf(items, attempts);
+  const slots = mostAtOnce(stays);
+  const freed = stays.map(({ stoppedAt }) => stoppedAt).sort(ascending);
+  return new Map(
+    stays
+      .sort((a, b) => a.createdAt - b.createdAt)
+      .map(({ sandboxId, admittedAt, createdAt, withinMs }, index) => {
+        // Slots go on in the order in which they come free, to whoever was admitted first (D29).
+        const freeAt = index < slots ? admittedAt : (freed[index - slots] ?? admittedAt);
+        return [sandboxId, withinMs + Math.max(0, createdAt - Math.max(freeAt, admittedAt))];
+      }),
+  );
+}
+
+const ascending = (a: number, b: number): number => a - b;
+
+function staysOf(items: readonly ItemFacts[], attempts: readonly AttemptFacts[]): Stay[] {
+  const itemOf = new Map(items.map((item) => [item.key, item]));
+  const served = new Map<string, number>();
+  for (const { sandbox } of attempts)
+    if (sandbox !== null) served.set(sandbox.id, (served.get(sandbox.id) ?? 0) + 1);
+  return attempts.flatMap(({ key, sandbox, firstEventAt, firstMessageAt }) => {
+    const { admittedAt = null, endedAt = null, attempts: tries = 0 } = itemOf.get(key) ?? {};
+    if (sandbox === null || served.get(sandbox.id) !== 1 || tries !== 1) return [];
+    const { createdAt, stopMs, stoppedAt } = sandbox;
+    if (admittedAt === null || endedAt === null || stopMs === null || stoppedAt === null) return [];
+    const greeting = (firstMessageAt ?? firstEventAt ?? 0) - (firstEventAt ?? 0);
+    const leaving = stoppedAt - stopMs - endedAt;
+    const withinMs = Math.max(0, greeting) + Math.max(0, leaving);
+    return [{ sandboxId: sandbox.id, admittedAt, createdAt, stoppedAt, withinMs }];
+  });
+}
+
+function mostAtOnce(stays: readonly Stay[]): number {
+  // A slot that is freed in the same millisecond is free for who comes then.
+  const changes = stays
+    .flatMap(({ createdAt, stoppedAt }) => [
+      { at: createdAt, by: 1 },
+      { at: stoppedAt, by: -1 },
+    ])
+    .sort((a, b) => a.at - b.at || a.by - b.by);
+  let most = 0;
+  let held = 0;
+  for (const { by } of changes) most = Math.max(most, (held += by));
+  return most;
 }

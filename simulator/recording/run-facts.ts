@@ -42,7 +42,7 @@ export interface ItemFacts {
   readonly endedAt: number | null;
 }
 
-/** What a recording is made of. */
+/** A run as its store knows it. */
 export interface RunFacts {
   readonly job: string;
   readonly planHash: string;

@@ -5,6 +5,7 @@
 import type { LimitMet } from '../plan-timeline.ts';
 import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
 
+/** How a conversation ended. */
 export type Fate = Pick<SimulatedConversation, 'outcome' | 'met'>;
 
 /** Null on one side: the conversation is not in that answer. */

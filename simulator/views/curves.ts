@@ -10,9 +10,9 @@ export interface CurvePoint {
   readonly value: number;
 }
 
-export type ActivityCounts = Readonly<Record<Activity, number>>;
+type ActivityCounts = Readonly<Record<Activity, number>>;
 
-/** What changed over the time of a play. */
+/** The lines of one play. */
 export interface Curves {
   /** A step function: capacity slots held. */
   readonly slots: readonly CurvePoint[];

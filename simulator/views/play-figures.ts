@@ -17,16 +17,17 @@ export const FIGURE_NAMES = [
   'capacityMet',
   'budgetMet',
 ] as const;
+/** One of FIGURE_NAMES. */
 export type FigureName = (typeof FIGURE_NAMES)[number];
 
-export interface PlayFigures extends Readonly<Record<FigureName, number>> {
+interface PlayFigures extends Readonly<Record<FigureName, number>> {
   /** Infinity while a conversation has not ended. */
   readonly makespanMs: number;
   readonly succeeded: number;
   readonly conversations: number;
 }
 
-/** Figures of several plays of one plan. */
+/** Many plays in a few figures. */
 export interface PlaysSummary {
   readonly plays: number;
   readonly spreads: Readonly<Record<FigureName, Spread>>;
@@ -34,7 +35,7 @@ export interface PlaysSummary {
   readonly successShare: number;
 }
 
-/** The figures of one play. */
+/** The figures of one answer. */
 export function figuresOf({
   conversations,
   makespanMs,

@@ -7,7 +7,7 @@ import type { PlanAnswer } from '../simulate-plan.ts';
 import { conversationIntervals, conversationTimes, queuedTimes } from './play-figures.ts';
 import { spreadOf, type Spread } from './spread.ts';
 
-export interface PlaySummary {
+interface PlaySummary {
   readonly makespanMs: number | null;
   readonly makespanBoundMs: number | null;
   readonly queuedMs: Spread | null;

@@ -5,12 +5,12 @@
 import { of, type Reader } from './wired-fields.ts';
 
 const META = 'agent/conversation/conversation-meta.ts';
-const LLM_CALL = 'agent/model/llm-call.ts';
+const MODEL_CALL = 'agent/model/model-call.ts';
 const HOOKS = 'agent/hooks/run-hooks.ts';
 
 /** Of `POST /api/conversations` of the Agent Server; hooks are one row for every event. */
 export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
-  ...of(LLM_CALL, {
+  ...of(MODEL_CALL, {
     'agent.llm.model': 'llm.model.replace',
     'agent.llm.base_url': 'baseUrl: llm.base_url',
     'agent.llm.api_key': 'arming.apiKey',
@@ -22,8 +22,6 @@ export const AGENT_FIELDS: Readonly<Record<string, Reader>> = {
     'agent.llm.top_p': 'top_p: llm.top_p',
     'agent.llm.max_output_tokens': 'max_tokens: llm.max_output_tokens',
     user_id: 'user: conversation.meta.user_id',
-  }),
-  ...of('agent/model/model-call.ts', {
     'agent.llm.usage_id': 'usage_id: usageId',
     'agent.llm.max_input_tokens': 'max_input_tokens: tokensMax',
     'agent.condenser': 'conversation.meta.summarize',

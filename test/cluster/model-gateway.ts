@@ -5,8 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ledgerRowSchema } from '../../scripted-gateway/ledger-row.ts';
-import type { LedgerRow } from '../../scripted-gateway/ledger-row.ts';
+import { ledgerRowSchema, type LedgerRow } from '../../scripted-gateway/ledger.ts';
 import type { RealCluster } from '../../scripts/real-cluster/real-cluster.ts';
 import { IMAGES } from './cluster-images.ts';
 

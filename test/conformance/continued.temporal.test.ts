@@ -8,7 +8,7 @@ import { expectEqualOnTemporal } from './expect-equal-on-temporal.ts';
 import { PATIENCE, playedOnTemporal } from './played-on-temporal.ts';
 import { SANDBOX_SCRIPTS } from './scripts-of-sandboxes.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
-import { installQuietRuntime } from '../../testing/temporal/quiet-runtime.ts';
+import { installQuietRuntime } from '../../testing/temporal/serve-engines.ts';
 
 const EVENTS_MAX = 40;
 /** One for each way of living long: pauses, the cap, deletion, sharing, queues, failures, batches. */

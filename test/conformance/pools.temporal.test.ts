@@ -1,6 +1,6 @@
 /** Under time skipping a run with a pool, and its sandboxes, take the steps of simulator and embedded engine. */
 import { expect, it } from 'vitest';
-import { installQuietRuntime } from '../../testing/temporal/quiet-runtime.ts';
+import { installQuietRuntime } from '../../testing/temporal/serve-engines.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { expectEqualOnThree } from './expect-equal-on-temporal.ts';
 import { PATIENCE, playedOnTemporal } from './played-on-temporal.ts';

@@ -1,7 +1,7 @@
 /** A batch in shards takes the same steps on Temporal, each shard a workflow of its own; also when their histories are short. */
 import { it } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';
-import { installQuietRuntime } from '../../testing/temporal/quiet-runtime.ts';
+import { installQuietRuntime } from '../../testing/temporal/serve-engines.ts';
 import { expectEqualOnTemporal } from './expect-equal-on-temporal.ts';
 import { PATIENCE } from './played-on-temporal.ts';
 import { inShards } from './scripts-of-shards.ts';

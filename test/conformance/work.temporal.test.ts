@@ -4,7 +4,7 @@ import { describeWith } from '../helpers/requires.ts';
 import { expectEqualOnThree } from './expect-equal-on-temporal.ts';
 import { WORK_SCRIPTS } from './scripts-of-work.ts';
 import { PATIENCE, playedOnTemporal } from './played-on-temporal.ts';
-import { installQuietRuntime } from '../../testing/temporal/quiet-runtime.ts';
+import { installQuietRuntime } from '../../testing/temporal/serve-engines.ts';
 
 const { played } = playedOnTemporal(WORK_SCRIPTS);
 

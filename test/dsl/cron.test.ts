@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCron } from '../../dsl/schedule/cron.ts';
-import { isTimeZone } from '../../dsl/schedule/time-zone.ts';
+import { isTimeZone } from '../../dsl/check/check-schedule.ts';
 
 /** The part of the text that is wrong; null when nothing is. */
 function wrongPart(text: string): string | null {

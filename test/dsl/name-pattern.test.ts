@@ -4,9 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-
-import { findFiles, ENTRIES_MAX, FILES_MAX } from '../../dsl/rows/find-files.ts';
-import { namePatterns } from '../../dsl/rows/name-pattern.ts';
+import { findFiles, ENTRIES_MAX, FILES_MAX, namePatterns } from '../../dsl/rows/find-files.ts';
 import type { FolderEntry } from '../../dsl/world.ts';
 
 function matches(pattern: string, name: string): boolean {

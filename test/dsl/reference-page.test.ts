@@ -12,7 +12,7 @@ import { rowsBelow } from '../../dsl/reference/schema-rows.ts';
 import { jobSchema } from '../../dsl/schema/json-schema.ts';
 import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
 import type { JsonSchema } from '../../dsl/schema/shorthand.ts';
-import { exampleOf } from '../../scripts/examples-of-keys.ts';
+import { exampleOf } from '../../scripts/generated.ts';
 import { validFiles } from './mutants.ts';
 
 const page = readFileSync(path.join(import.meta.dirname, '../../docs/reference.md'), 'utf8');

@@ -5,8 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseUsd } from '../../scripted-gateway/decimal-usd.ts';
-import { ledgerRowSchema } from '../../scripted-gateway/ledger-row.ts';
-import type { LedgerRow } from '../../scripted-gateway/ledger-row.ts';
+import { ledgerRowSchema, type LedgerRow } from '../../scripted-gateway/ledger.ts';
 import type { BatchCopy } from './batch-copy.ts';
 
 /** Where the example's gateway keeps it, from the folder of the example. */

@@ -19,7 +19,7 @@ import { DockerComposeEnvironment, Wait, type StartedDockerComposeEnvironment } 
 import { expect, vi } from 'vitest';
 import { parse } from 'yaml';
 import { createClient, type Client } from '../../api/client/client.ts';
-import type { LedgerRow } from '../../scripted-gateway/ledger-row.ts';
+import type { LedgerRow } from '../../scripted-gateway/ledger.ts';
 import type { ComposeTools } from '../../scripts/compose-tools.js';
 import { docker, MACHINE_BASE, type DockerCommand } from '../../scripts/machine-images.ts';
 import { rowsOf } from '../e2e/ledger.ts';

@@ -1,11 +1,18 @@
 /** The system call filter, run by a small interpreter: what it says of each call, on both processors. */
 import { describe, expect, it } from 'vitest';
-import { guardObject } from '../../runtimes/on-host/guard/guard-object.ts';
-import { encode, unlessOneOf, when, allow, refuse } from '../../runtimes/on-host/seccomp/bpf-program.ts';
+import { guardObject } from '../../runtimes/on-host/guard/guard-file.ts';
+import {
+  encode,
+  unlessOneOf,
+  when,
+  allow,
+  refuse,
+  sandboxFilter,
+  sandboxProgram,
+  type FilteredPart,
+} from '../../runtimes/on-host/seccomp/sandbox-filter.ts';
 import { ALLOWED_CALLS } from '../../runtimes/on-host/seccomp/allowed-calls.ts';
 import { MISSING_CALLS, PLACE_CALLS, REFUSED_CALLS } from '../../runtimes/on-host/seccomp/refused-calls.ts';
-import { sandboxFilter, sandboxProgram } from '../../runtimes/on-host/seccomp/sandbox-filter.ts';
-import type { FilteredPart } from '../../runtimes/on-host/seccomp/sandbox-filter.ts';
 import {
   AUDIT_ARCHITECTURES,
   systemCallNumber,

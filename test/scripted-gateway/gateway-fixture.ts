@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 import { onTestFinished } from 'vitest';
 
-import { AnsweredErrors } from '../../scripted-gateway/answered-errors.ts';
+import { AnsweredErrors } from '../../scripted-gateway/gateway-context.ts';
 import { openKeyRing } from '../../scripted-gateway/key-ring.ts';
 import { openLedger } from '../../scripted-gateway/ledger.ts';
 import type { Ledger } from '../../scripted-gateway/ledger.ts';

@@ -3,11 +3,8 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { describe, expect, it, onTestFinished } from 'vitest';
-
-import { openLedger } from '../../scripted-gateway/ledger.ts';
-import type { LedgerRow } from '../../scripted-gateway/ledger-row.ts';
+import { openLedger, type LedgerRow } from '../../scripted-gateway/ledger.ts';
 
 function ledgerPath(): string {
   const folder = mkdtempSync(join(tmpdir(), 'scripted-gateway-'));

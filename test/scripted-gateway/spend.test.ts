@@ -2,12 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-
-import { exportChunks } from '../../scripted-gateway/server.ts';
-import { openLedger } from '../../scripted-gateway/ledger.ts';
-import { ledgerColumns } from '../../scripted-gateway/ledger-row.ts';
-import type { LedgerRow } from '../../scripted-gateway/ledger-row.ts';
-import { parseSpendQuery, spendFilter, totalOf } from '../../scripted-gateway/spend-query.ts';
+import { exportChunks, parseSpendQuery, spendFilter, totalOf } from '../../scripted-gateway/server.ts';
+import { openLedger, ledgerColumns, type LedgerRow } from '../../scripted-gateway/ledger.ts';
 import { get, sampleScript, startGateway } from './gateway-fixture.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 12 });

@@ -2,12 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  installTemporalTools,
-  testServerMissing,
-  testServerProgram,
-  toolsFolder,
-} from '../../scripts/temporal-tools.js';
+import { installTemporalTools, testServerMissing, testServerProgram } from '../../scripts/temporal-tools.js';
+import { toolsFolder } from '../../scripts/tool-cache.js';
 import { cachedCli } from '../../temporal/dev-server/find-cli.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findTestServer } from '../../testing/temporal/find-test-server.ts';
+import { findTestServer } from '../../testing/temporal/serve-engines.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const never = () => Promise.reject(new Error('no way out of here'));

@@ -18,6 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { LIE_FILE, ORDERS, type Attack, type Order } from './orders.ts';
 
 const HOST = '/run/parley/host';
@@ -32,7 +33,6 @@ const ZEROS = Buffer.alloc(MEBIBYTE);
 const POLL_MS = 50;
 /** Whoever said much is read seldom, so a lie has to wait for its listener. */
 const LIE_MS_MAX = 45_000;
-const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 type Did = string | Promise<string>;
 /** Each ends by itself or is ended when its time is over; what it says is what it got. */

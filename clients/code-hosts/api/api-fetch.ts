@@ -20,7 +20,7 @@ import { plainLine } from './plain-text.ts';
 /** As the clients of the hosts call it; bodies are text. */
 export type ApiFetch = (address: string, init?: ApiInit) => Promise<Response>;
 
-export interface ApiInit {
+interface ApiInit {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;

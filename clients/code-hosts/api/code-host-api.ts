@@ -26,7 +26,7 @@ import type {
 } from './host-client.ts';
 import { plainAddress, plainLine, plainText } from './plain-text.ts';
 
-export interface CodeHostApiOptions {
+interface CodeHostApiOptions {
   readonly codeHosts: CodeHosts;
   /** By provider; null where nobody can say. */
   apiOf(provider: string): HostApi | null;
@@ -35,7 +35,7 @@ export interface CodeHostApiOptions {
   readonly clock: Clock;
 }
 
-/** Issues and pull requests, whichever kind the code host is. */
+/** The port over GitHub, GitLab and Gitea; which of them is asked follows from the provider. */
 export function createCodeHostApi(options: CodeHostApiOptions): CodeHostApi {
   return {
     providerOf: (provider) => providerOf(provider, options),

@@ -4,11 +4,20 @@
  */
 import { z } from 'zod';
 import { ParleyError } from '../../../core/parley-error.ts';
-import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
+import { COMMENTS_MAX, PAGE_ITEMS } from './api-limits.ts';
 import {
-  anyText,
-  login,
+  collected,
+  comment,
+  draftTitle,
+  issueFields,
+  opened,
+  paged,
+  parsed,
+  pullFields,
   readAnswer,
+  repository,
+  toIssue,
+  toPull,
   unwanted,
   wholeNumber,
   type HostClient,
@@ -16,32 +25,23 @@ import {
   type HostComment,
   type HostPullRequest,
   type IssueCalls,
-  type ListedIssue,
   type PullCalls,
 } from './host-client.ts';
 
 const label = z.object({ id: wholeNumber, name: z.string() });
 const issue = z.object({
-  number: wholeNumber,
-  title: z.string(),
-  body: anyText,
-  html_url: z.string(),
-  user: login,
-  state: z.enum(['open', 'closed']),
-  labels: z.array(label).nullish(),
-  comments: z.int().min(0).default(0),
-  pull_request: z.unknown().optional(),
+  ...issueFields,
+  labels: z
+    .array(label)
+    .nullish()
+    .transform((labels) => (labels ?? []).map(({ name }) => name)),
 });
-const comment = z.object({ id: wholeNumber, user: login, created_at: z.string(), body: anyText });
-const pull = z.object({
-  number: wholeNumber,
-  html_url: z.string(),
-  state: z.enum(['open', 'closed']),
-  merged: z.boolean().nullish(),
-  title: z.string(),
-  body: anyText,
-});
-const repository = z.object({ default_branch: z.string().min(1) });
+const pull = z
+  .object({ ...pullFields, merged: z.boolean().nullish() })
+  .transform((one): HostPullRequest => toPull(one, one.merged === true));
+
+/** How many a page has at most is the server's to say. */
+const isEmpty = (entries: readonly unknown[]): boolean => entries.length === 0;
 
 /** By it Gitea knows a draft; the words can be set, these are those of every new server. */
 const DRAFT_PREFIX = 'WIP: ';
@@ -70,13 +70,10 @@ type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
 
 function issueCalls(ask: Ask, doing: string): IssueCalls {
   const allComments = async (number: number): Promise<readonly HostComment[]> =>
-    readAnswer(z.array(comment).nullish(), await ask('GET', `/issues/${number}/comments`), { doing })?.map(
-      toComment,
-    ) ?? [];
+    readAnswer(z.array(comment).nullish(), await ask('GET', `/issues/${number}/comments`), { doing }) ?? [];
   return {
     async issues({ labels, state, limit }) {
-      const found: ListedIssue[] = [];
-      for (let page = 1; page <= PAGES_MAX && found.length < limit; page += 1) {
+      const listed = paged(async (page) => {
         const query = new URLSearchParams({
           type: 'issues',
           state,
@@ -84,16 +81,14 @@ function issueCalls(ask: Ask, doing: string): IssueCalls {
           limit: String(PAGE_ITEMS),
           page: String(page),
         });
-        const listed = readAnswer(z.array(issue), await ask('GET', `/issues?${query.toString()}`), { doing });
-        // A label that the repository does not have is no condition to some versions.
-        const meant = listed.filter((one) =>
-          labels.every((name) => one.labels?.some((has) => has.name === name)),
-        );
-        found.push(...meant.filter((one) => one.pull_request == null).map(toIssue));
-        // How many a page has at most is the server's to say.
-        if (listed.length === 0) break;
-      }
-      return found.slice(0, limit);
+        return readAnswer(z.array(issue), await ask('GET', `/issues?${query.toString()}`), { doing });
+      }, isEmpty);
+      // A label that the repository does not have is no condition to some versions.
+      return await collected(listed, limit, (one) =>
+        one.pull_request == null && labels.every((name) => one.labels.includes(name))
+          ? toIssue(one, one.labels)
+          : null,
+      );
     },
     comments: async (number) => (await allComments(number)).slice(0, COMMENTS_MAX),
     commentEndingWith: async (number, end) =>
@@ -113,7 +108,7 @@ function pullCalls(ask: Ask, doing: string): PullCalls {
     async pullRequests({ head, base }) {
       const path = `/pulls/${encodeURIComponent(base)}/${head.split('/').map(encodeURIComponent).join('/')}`;
       try {
-        return [toPull(readAnswer(pull, await ask('GET', path), { doing }))];
+        return [readAnswer(pull, await ask('GET', path), { doing })];
       } catch (error) {
         // It was seen that the repository is there: the branch it starts from was asked for.
         if (
@@ -126,27 +121,25 @@ function pullCalls(ask: Ask, doing: string): PullCalls {
       }
     },
     async open({ head, base, title, body, isDraft }) {
-      const draft = { head, base, title: draftTitle(title, isDraft), body };
-      try {
-        return toPull(readAnswer(pull, await ask('POST', '/pulls', draft), { doing }));
-      } catch (error) {
-        if (error instanceof ParleyError && /already exists/i.test(error.message)) return null;
-        throw error;
-      }
+      const draft = { head, base, title: draftTitle(title, DRAFT_PREFIX, isDraft), body };
+      const made = ask('POST', '/pulls', draft);
+      return await opened(made.then((answer) => readAnswer(pull, answer, { doing })));
     },
     async change(known, { title, body }) {
       // Whether it is ready somebody may have said meanwhile.
       const isDraft = known.title.startsWith(DRAFT_PREFIX);
-      await ask('PATCH', `/pulls/${known.number}`, { title: draftTitle(title, isDraft), body });
+      await ask('PATCH', `/pulls/${known.number}`, {
+        title: draftTitle(title, DRAFT_PREFIX, isDraft),
+        body,
+      });
     },
     async addLabels(number, labels) {
       const known = new Map<string, number>();
-      for (let page = 1; page <= PAGES_MAX; page += 1) {
+      const listed = paged(async (page) => {
         const path = `/labels?limit=${PAGE_ITEMS}&page=${page}`;
-        const listed = readAnswer(z.array(label), await ask('GET', path), { doing });
-        for (const { id, name } of listed) known.set(name, id);
-        if (listed.length === 0) break;
-      }
+        return readAnswer(z.array(label), await ask('GET', path), { doing });
+      }, isEmpty);
+      for await (const { id, name } of listed) known.set(name, id);
       const ids = labels.flatMap((name) => known.get(name) ?? []);
       if (ids.length > 0) await ask('POST', `/issues/${number}/labels`, { labels: ids });
       return labels
@@ -158,44 +151,4 @@ function pullCalls(ask: Ask, doing: string): PullCalls {
       return [];
     },
   };
-}
-
-function draftTitle(title: string, isDraft: boolean): string {
-  return isDraft && !title.startsWith(DRAFT_PREFIX) ? `${DRAFT_PREFIX}${title}` : title;
-}
-
-/** Undefined for what is no JSON, which no schema takes. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function toIssue({
-  html_url: url,
-  user: author,
-  comments,
-  labels,
-  ...one
-}: z.infer<typeof issue>): ListedIssue {
-  const { number, title, body, state } = one;
-  const names = (labels ?? []).map(({ name }) => name);
-  return { number, title, body, url, author, state, labels: names, commentCount: comments };
-}
-
-function toComment({ id, user: author, created_at: at, body }: z.infer<typeof comment>): HostComment {
-  return { id, author, at, body };
-}
-
-function toPull({
-  number,
-  html_url: url,
-  state,
-  merged,
-  title,
-  body,
-}: z.infer<typeof pull>): HostPullRequest {
-  return { number, url, state: merged === true ? 'merged' : state, title, body };
 }

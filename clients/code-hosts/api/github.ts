@@ -5,43 +5,35 @@
 import { Octokit } from '@octokit/core';
 import { z } from 'zod';
 import { ParleyError } from '../../../core/parley-error.ts';
-import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
+import { COMMENTS_MAX, PAGE_ITEMS } from './api-limits.ts';
 import {
   anyText,
-  login,
+  collected,
+  comment,
+  issueFields,
+  opened,
+  paged,
+  pullFields,
   readAnswer,
+  repository,
+  toIssue,
+  toPull,
   unwanted,
-  wholeNumber,
   type HostClient,
   type HostClientOptions,
   type HostComment,
   type HostPullRequest,
   type IssueCalls,
-  type ListedIssue,
   type PullCalls,
 } from './host-client.ts';
 
 const issue = z.object({
-  number: wholeNumber,
-  title: z.string(),
-  body: anyText,
-  html_url: z.string(),
-  user: login,
-  state: z.enum(['open', 'closed']),
+  ...issueFields,
   labels: z.array(z.union([z.string(), z.object({ name: anyText }).transform(({ name }) => name)])),
-  comments: z.int().min(0).default(0),
-  pull_request: z.unknown().optional(),
 });
-const comment = z.object({ id: wholeNumber, user: login, created_at: z.string(), body: anyText });
-const pull = z.object({
-  number: wholeNumber,
-  html_url: z.string(),
-  state: z.enum(['open', 'closed']),
-  merged_at: z.string().nullish(),
-  title: z.string(),
-  body: anyText,
-});
-const repository = z.object({ default_branch: z.string().min(1) });
+const pull = z
+  .object({ ...pullFields, merged_at: z.string().nullish() })
+  .transform((one): HostPullRequest => toPull(one, one.merged_at != null));
 
 export function createGithubClient(options: HostClientOptions, owner: string, repo: string): HostClient {
   const { url, token, fetch, doing } = options;
@@ -80,12 +72,11 @@ function issueCalls({ octokit, of, asked, doing }: Tools): IssueCalls {
       per_page: size,
       page,
     });
-    return readAnswer(z.array(comment), await asked(call), { doing }).map(toComment);
+    return readAnswer(z.array(comment), await asked(call), { doing });
   };
   return {
     async issues({ labels, state, limit }) {
-      const found: ListedIssue[] = [];
-      for (let page = 1; page <= PAGES_MAX && found.length < limit; page += 1) {
+      const listed = paged(async (page) => {
         const call = octokit.request('GET /repos/{owner}/{repo}/issues', {
           ...of,
           state,
@@ -95,22 +86,18 @@ function issueCalls({ octokit, of, asked, doing }: Tools): IssueCalls {
           per_page: PAGE_ITEMS,
           page,
         });
-        const listed = readAnswer(z.array(issue), await asked(call), { doing });
-        // GitHub lists pull requests among the issues.
-        found.push(...listed.filter((one) => one.pull_request == null).map(toIssue));
-        if (listed.length < PAGE_ITEMS) break;
-      }
-      return found.slice(0, limit);
+        return readAnswer(z.array(issue), await asked(call), { doing });
+      });
+      // GitHub lists pull requests among the issues.
+      return await collected(listed, limit, (one) =>
+        one.pull_request == null ? toIssue(one, one.labels) : null,
+      );
     },
     comments: (number) => pageOf(number, 1, COMMENTS_MAX),
     async commentEndingWith(number, end) {
-      for (let page = 1; page <= PAGES_MAX; page += 1) {
-        const listed = await pageOf(number, page, PAGE_ITEMS);
-        const found = listed.find(({ body }) => body.trimEnd().endsWith(end));
-        if (found !== undefined) return found;
-        if (listed.length < PAGE_ITEMS) break;
-      }
-      return null;
+      const listed = paged((page) => pageOf(number, page, PAGE_ITEMS));
+      const ending = (one: HostComment) => (one.body.trimEnd().endsWith(end) ? one : null);
+      return (await collected(listed, 1, ending))[0] ?? null;
     },
     async addComment(number, body) {
       const to = { ...of, issue_number: number, body };
@@ -138,16 +125,11 @@ function pullCalls({ octokit, of, asked, doing }: Tools): PullCalls {
         per_page: PAGE_ITEMS,
       } as const;
       const answer = await asked(octokit.request('GET /repos/{owner}/{repo}/pulls', question));
-      return readAnswer(z.array(pull), answer, { doing }).map(toPull);
+      return readAnswer(z.array(pull), answer, { doing });
     },
     async open({ isDraft, ...draft }) {
       const call = octokit.request('POST /repos/{owner}/{repo}/pulls', { ...of, ...draft, draft: isDraft });
-      try {
-        return toPull(readAnswer(pull, await asked(call), { doing }));
-      } catch (error) {
-        if (error instanceof ParleyError && /already exists/i.test(error.message)) return null;
-        throw error;
-      }
+      return await opened(asked(call).then((answer) => readAnswer(pull, answer, { doing })));
     },
     async change({ number }, { title, body }) {
       const to = { ...of, pull_number: number, title, body };
@@ -190,30 +172,4 @@ function worded(data: unknown): unknown {
       '; ',
     ),
   };
-}
-
-function toIssue({
-  html_url: url,
-  user: author,
-  comments,
-  labels,
-  ...one
-}: z.infer<typeof issue>): ListedIssue {
-  const { number, title, body, state } = one;
-  return { number, title, body, url, author, state, labels, commentCount: comments };
-}
-
-function toComment({ id, user: author, created_at: at, body }: z.infer<typeof comment>): HostComment {
-  return { id, author, at, body };
-}
-
-function toPull({
-  number,
-  html_url: url,
-  state,
-  merged_at: mergedAt,
-  title,
-  body,
-}: z.infer<typeof pull>): HostPullRequest {
-  return { number, url, state: mergedAt == null ? state : 'merged', title, body };
 }

@@ -5,12 +5,17 @@
 import { createRequesterFn, type OptionsHandlerFn, type RequestOptions } from '@gitbeaker/requester-utils';
 import { Gitlab } from '@gitbeaker/rest';
 import { z } from 'zod';
-import { ParleyError } from '../../../core/parley-error.ts';
 import type { IssueState } from '../../../core/plan/plan-issue.ts';
-import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
+import { COMMENTS_MAX, PAGE_ITEMS } from './api-limits.ts';
 import {
   anyText,
+  collected,
+  draftTitle,
+  opened,
+  paged,
+  parsed,
   readAnswer,
+  repository,
   unwanted,
   wholeNumber,
   type HostClient,
@@ -50,7 +55,6 @@ const mergeRequest = z.object({
   title: z.string(),
   description: anyText,
 });
-const project = z.object({ default_branch: z.string().min(1) });
 const users = z.array(z.object({ id: wholeNumber, username: z.string() }));
 
 /** By it GitLab knows a draft. */
@@ -79,15 +83,16 @@ interface Tools extends Pick<HostClientOptions, 'doing'> {
 }
 
 function issueCalls({ gitlab, name, doing }: Tools): IssueCalls {
-  const notes = async (iid: number, page: number): Promise<readonly z.infer<typeof note>[]> => {
-    const asked = gitlab.IssueNotes.all(name, iid, { ...onePage(page), sort: 'asc', orderBy: 'created_at' });
-    return readAnswer(z.array(note), await asked, { doing });
-  };
+  const notes = (iid: number) =>
+    paged(async (page) => {
+      const order = { sort: 'asc', orderBy: 'created_at' } as const;
+      const asked = gitlab.IssueNotes.all(name, iid, { ...onePage(page), ...order });
+      return readAnswer(z.array(note), await asked, { doing });
+    });
   return {
     async issues({ labels, state, limit }) {
-      const found: ListedIssue[] = [];
       const only = STATES[state] === undefined ? {} : { state: STATES[state] };
-      for (let page = 1; page <= PAGES_MAX && found.length < limit; page += 1) {
+      const listed = paged(async (page) => {
         const asked = gitlab.Issues.all({
           projectId: name,
           ...only,
@@ -96,29 +101,16 @@ function issueCalls({ gitlab, name, doing }: Tools): IssueCalls {
           sort: 'desc',
           ...onePage(page),
         });
-        const listed = readAnswer(z.array(issue), await asked, { doing });
-        found.push(...listed.map(toIssue));
-        if (listed.length < PAGE_ITEMS) break;
-      }
-      return found.slice(0, limit);
+        return readAnswer(z.array(issue), await asked, { doing });
+      });
+      return await collected(listed, limit, toIssue);
     },
-    async comments(iid) {
-      const found: HostComment[] = [];
-      for (let page = 1; page <= PAGES_MAX && found.length < COMMENTS_MAX; page += 1) {
-        const listed = await notes(iid, page);
-        found.push(...listed.filter(({ system }) => !system).map(toComment));
-        if (listed.length < PAGE_ITEMS) break;
-      }
-      return found.slice(0, COMMENTS_MAX);
-    },
+    comments: async (iid) =>
+      await collected(notes(iid), COMMENTS_MAX, (one) => (one.system ? null : toComment(one))),
     async commentEndingWith(iid, end) {
-      for (let page = 1; page <= PAGES_MAX; page += 1) {
-        const listed = await notes(iid, page);
-        const found = listed.find(({ body }) => body.trimEnd().endsWith(end));
-        if (found !== undefined) return toComment(found);
-        if (listed.length < PAGE_ITEMS) break;
-      }
-      return null;
+      const ending = (one: z.infer<typeof note>) =>
+        one.body.trimEnd().endsWith(end) ? toComment(one) : null;
+      return (await collected(notes(iid), 1, ending))[0] ?? null;
     },
     async addComment(iid, text) {
       await gitlab.IssueNotes.create(name, iid, text);
@@ -132,7 +124,7 @@ function issueCalls({ gitlab, name, doing }: Tools): IssueCalls {
 function pullCalls({ gitlab, name, doing }: Tools): PullCalls {
   return {
     defaultBranch: async () =>
-      readAnswer(project, await gitlab.Projects.show(name), { doing }).default_branch,
+      readAnswer(repository, await gitlab.Projects.show(name), { doing }).default_branch,
     async pullRequests({ head, base }) {
       const question = { projectId: name, sourceBranch: head, targetBranch: base, ...onePage(1) } as const;
       return readAnswer(z.array(mergeRequest), await gitlab.MergeRequests.all(question), { doing }).map(
@@ -140,20 +132,20 @@ function pullCalls({ gitlab, name, doing }: Tools): PullCalls {
       );
     },
     async open({ head, base, title, body, isDraft }) {
-      try {
-        const made = gitlab.MergeRequests.create(name, head, base, draftTitle(title, isDraft), {
-          description: body,
-        });
-        return toPull(readAnswer(mergeRequest, await made, { doing }));
-      } catch (error) {
-        if (error instanceof ParleyError && /already exists/i.test(error.message)) return null;
-        throw error;
-      }
+      const words = { description: body };
+      const made = gitlab.MergeRequests.create(
+        name,
+        head,
+        base,
+        draftTitle(title, DRAFT_PREFIX, isDraft),
+        words,
+      );
+      return await opened(made.then((answer) => toPull(readAnswer(mergeRequest, answer, { doing }))));
     },
     async change(known, { title, body }) {
       // Whether it is ready somebody may have said meanwhile.
       const isDraft = known.title.startsWith(DRAFT_PREFIX);
-      const words = { title: draftTitle(title, isDraft), description: body };
+      const words = { title: draftTitle(title, DRAFT_PREFIX, isDraft), description: body };
       await gitlab.MergeRequests.edit(name, known.number, words);
     },
     async addLabels(iid, labels) {
@@ -192,20 +184,12 @@ function requesterOf(options: HostClientOptions): ReturnType<typeof createReques
     });
     const text = await answer.text();
     if (!answer.ok) throw unwanted(options, answer.status, text);
-    return { body: parsed(text), headers: Object.fromEntries(answer.headers), status: answer.status };
+    return {
+      body: (parsed(text) ?? null) as Record<string, unknown>,
+      headers: Object.fromEntries(answer.headers),
+      status: answer.status,
+    };
   });
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(text) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
-}
-
-function draftTitle(title: string, isDraft: boolean): string {
-  return isDraft && !title.startsWith(DRAFT_PREFIX) ? `${DRAFT_PREFIX}${title}` : title;
 }
 
 function toIssue({

@@ -3,9 +3,10 @@
  * Owns the interface between the rules of this folder and the clients of the hosts.
  */
 import { z } from 'zod';
+import { ParleyError } from '../../../core/parley-error.ts';
 import type { IssueRow, IssueState } from '../../../core/plan/plan-issue.ts';
-import type { ApiFetch, ApiFetchOptions } from './api-fetch.ts';
-import { failed, reasonIn, refused } from './api-fetch.ts';
+import { failed, reasonIn, refused, type ApiFetch, type ApiFetchOptions } from './api-fetch.ts';
+import { PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
 
 export interface HostClientOptions extends Pick<ApiFetchOptions, 'doing'> {
   /** Address of the interface, without a slash at its end. */
@@ -37,7 +38,7 @@ export interface HostPullRequest {
   readonly body: string;
 }
 
-export interface HostDraft {
+interface HostDraft {
   readonly head: string;
   readonly base: string;
   readonly title: string;
@@ -45,7 +46,7 @@ export interface HostDraft {
   readonly isDraft: boolean;
 }
 
-export interface IssueSearch {
+interface IssueSearch {
   readonly labels: readonly string[];
   readonly state: IssueState;
   readonly limit: number;
@@ -111,3 +112,95 @@ export const anyText = z
   .string()
   .nullish()
   .transform((text) => text ?? '');
+
+/** An issue, a comment and a pull request in the words that GitHub and Gitea share. */
+export const issueFields = {
+  number: wholeNumber,
+  title: z.string(),
+  body: anyText,
+  html_url: z.string(),
+  user: login,
+  state: z.enum(['open', 'closed']),
+  comments: z.int().min(0).default(0),
+  pull_request: z.unknown().optional(),
+};
+export const comment = z
+  .object({ id: wholeNumber, user: login, created_at: z.string(), body: anyText })
+  .transform(({ id, user: author, created_at: at, body }): HostComment => ({ id, author, at, body }));
+export const pullFields = {
+  number: wholeNumber,
+  html_url: z.string(),
+  state: z.enum(['open', 'closed']),
+  title: z.string(),
+  body: anyText,
+};
+/** GitLab's too. */
+export const repository = z.object({ default_branch: z.string().min(1) });
+
+type ReadFields<Fields extends z.ZodRawShape> = z.infer<z.ZodObject<Fields>>;
+
+export function toIssue(
+  { html_url: url, user: author, comments, ...one }: ReadFields<typeof issueFields>,
+  labels: readonly string[],
+): ListedIssue {
+  const { number, title, body, state } = one;
+  return { number, title, body, url, author, state, labels, commentCount: comments };
+}
+
+export function toPull(
+  { number, html_url: url, state, title, body }: ReadFields<typeof pullFields>,
+  isMerged: boolean,
+): HostPullRequest {
+  return { number, url, state: isMerged ? 'merged' : state, title, body };
+}
+
+/** Entries of a list that a host gives in pages, asked for as they are taken. */
+export async function* paged<Entry>(
+  pageOf: (page: number) => Promise<readonly Entry[]>,
+  isLast = (entries: readonly Entry[]): boolean => entries.length < PAGE_ITEMS,
+): AsyncGenerator<Entry> {
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const entries = await pageOf(page);
+    yield* entries;
+    if (isLast(entries)) return;
+  }
+}
+
+/** What `make` makes of entries, at most `max`; those it makes null of are passed over. */
+export async function collected<Entry, Made>(
+  entries: AsyncIterable<Entry>,
+  max: number,
+  make: (entry: Entry) => Made | null,
+): Promise<Made[]> {
+  const found: Made[] = [];
+  for await (const entry of entries) {
+    const made = make(entry);
+    if (made !== null) found.push(made);
+    if (found.length === max) break;
+  }
+  return found;
+}
+
+/** Null where the host says that there is one already. */
+export async function opened(making: Promise<HostPullRequest>): Promise<HostPullRequest | null> {
+  try {
+    return await making;
+  } catch (error) {
+    if (error instanceof ParleyError && /already exists/i.test(error.message)) return null;
+    throw error;
+  }
+}
+
+/** Some hosts know a draft by the beginning of its title. */
+export function draftTitle(title: string, prefix: string, isDraft: boolean): string {
+  return isDraft && !title.startsWith(prefix) ? `${prefix}${title}` : title;
+}
+
+/** Undefined for what is no JSON, which no schema takes. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

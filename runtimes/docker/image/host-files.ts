@@ -3,8 +3,7 @@
  * Owns finding them, each with the links that lead to it. Reads only, and follows nothing out of the lists.
  */
 import { execFile } from 'node:child_process';
-import { lstatSync, readlinkSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { lstatSync, readlinkSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import {

@@ -6,10 +6,8 @@ import { lstat, mkdtemp, open, readlink, realpath, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { containerUser } from '../container-user.ts';
-import type { WalkedEntry } from '../../workspace-archive/anchored-walk.ts';
-import { walkTree } from '../../workspace-archive/anchored-walk.ts';
-import type { FileSet } from './host-files.ts';
-import { npmOf } from './host-files.ts';
+import { walkTree, type WalkedEntry } from '../../workspace-archive/anchored-walk.ts';
+import { npmOf, type FileSet } from './host-files.ts';
 
 const NODE_HOME = 'opt/parley/node';
 /** Where the image has Node.js. */
@@ -30,6 +28,7 @@ const EMPTY_DIRECTORIES = [
   'var/tmp',
 ];
 
+/** The files of an image in the order in which its archive has them. */
 export async function* imageEntries(files: FileSet): AsyncGenerator<WalkedEntry> {
   const made = await mkdtemp(join(tmpdir(), 'parley-image-'));
   try {

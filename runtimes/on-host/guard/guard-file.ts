@@ -1,10 +1,10 @@
 /**
  * The object that closes a process to others, as a file that a sandbox can load.
- * Owns writing it; its bytes are in guard-object.ts.
+ * Owns its bytes and writing them.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { guardObject } from './guard-object.ts';
+import { systemCallObject } from './system-call-object.ts';
 
 /** Writes the object that closes a process to others; its path, or null where there is none. */
 export async function prepareGuard(dir: string): Promise<string | null> {
@@ -14,4 +14,11 @@ export async function prepareGuard(dir: string): Promise<string | null> {
   const file = join(dir, 'guard.node');
   await writeFile(file, bytes, { mode: 0o644 });
   return file;
+}
+
+const PR_SET_DUMPABLE = 4;
+
+/** Null for a processor it was not written for. */
+export function guardObject(processor: string): Uint8Array | null {
+  return systemCallObject(processor, { number: { x64: 157, arm64: 167 }, args: [PR_SET_DUMPABLE, 0, 0] });
 }

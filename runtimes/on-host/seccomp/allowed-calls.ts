@@ -72,7 +72,7 @@ const ALLOWED = [
   shmget 29 194, shutdown 48 210, socketpair 53 199`,
 ];
 
-export interface AllowedCall {
+interface AllowedCall {
   readonly name: string;
   /** Null where the processor has no such call. */
   readonly number: Readonly<Record<FilteredProcessor, number | null>>;

@@ -4,10 +4,9 @@
  */
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { groupsIn, mountsIn, placeOf } from '../../on-host/mounted-groups.ts';
-import type { Mount } from '../../on-host/mounted-groups.ts';
+import { groupsIn, mountsIn, placeOf, type Mount } from '../../on-host/mounted-groups.ts';
 
-export const CONTROLLERS = ['memory', 'pids', 'cpu', 'freezer'] as const;
+const CONTROLLERS = ['memory', 'pids', 'cpu', 'freezer'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
 
 /** The directory under which the groups of each controller are made; with version 2 it is the same for all. */
@@ -17,7 +16,7 @@ export interface CgroupHome {
 }
 
 /** The two files of /proc that tell, as text. */
-export interface CgroupSources {
+interface CgroupSources {
   readonly mountinfo: string;
   readonly ownGroups: string;
 }

@@ -6,9 +6,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLimits } from '../../../ports/sandbox-runtime.ts';
-import { isFrozen, setFrozen } from '../../on-host/kernel-freezer.ts';
-import type { FreezerGroup } from '../../on-host/kernel-freezer.ts';
-import { textOrEmpty } from '../../on-host/text-or-empty.ts';
+import { isFrozen, setFrozen, type FreezerGroup, textOrEmpty } from '../../on-host/kernel-freezer.ts';
 import type { CgroupHome, Controller } from './find-cgroups.ts';
 
 /** Directories by controller; with version 2 one for all. Plain data: it stands in the sandbox's record. */

@@ -13,7 +13,7 @@ export interface SocketBridge {
 }
 
 /** One loopback port inside that leads to another machine. */
-export interface RemoteBridge {
+interface RemoteBridge {
   readonly port: number;
   readonly remote: { readonly host: string; readonly port: number };
 }

@@ -2,8 +2,7 @@
  * Ports that lead out of the sandbox, and one that may lead in.
  * Owns plain byte copying in both directions, with back-pressure and half-close; must not look at the bytes.
  */
-import { connect, createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Bridge, SocketBridge } from './arguments.ts';
 
 /** Open connections per port; more wait in the kernel's queue, so that a loop inside cannot exhaust the host. */

@@ -3,13 +3,11 @@
  * bounded, passes signals on and ends with it. A program of its own, bundled to one file; imports nothing of the host's.
  * Orphans are reaped by bubblewrap's own process 1: Node.js waits only for children it started itself.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { KEY_DESCRIPTOR, becomeAgent, takeText } from './agent-role.ts';
-import { otherUserArguments, parseInitArguments } from './arguments.ts';
-import type { InitArguments } from './arguments.ts';
+import { otherUserArguments, parseInitArguments, type InitArguments } from './arguments.ts';
 import { openBridge, openEntrance } from './bridge.ts';
 import { createBoundedLog } from './bounded-log.ts';
 import { loadObject } from './guard.ts';

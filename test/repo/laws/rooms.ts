@@ -18,7 +18,6 @@ const LISTS: Readonly<Record<string, string>> = {
   'dsl/schema/': 'a file for each block of a job',
   'host/preflight/check-': 'a file for each thing that is looked at',
   'ports/': 'a file for each port',
-  'simulator/checkers/': 'a file for each invariant',
 };
 const ALONE: Readonly<Record<string, string>> = {
   'web/session/key-memory.ts': 'the one place where a key may be kept, as another law says',

@@ -11,7 +11,7 @@ import { copyBatch, type BatchCopy } from '../../e2e/batch-copy.ts';
 import { ledgerRows, sumOf } from '../../e2e/ledger.ts';
 import { runProgram, type ProgramEnd } from '../../e2e/running-program.ts';
 import { readZip } from '../../e2e/zip-file.ts';
-import type { LedgerRow } from '../../../scripted-gateway/ledger-row.ts';
+import type { LedgerRow } from '../../../scripted-gateway/ledger.ts';
 import { describeWith } from '../../helpers/requires.ts';
 
 const RUN_MS_MAX = 600_000;
