@@ -2,8 +2,8 @@
  * The paper under every figure of a page: one scale of time for all of them, axes, a title for those who cannot see.
  * Owns sizes and scales; what is drawn on it comes from the figure.
  */
+import { formatDuration } from '../../dsl/duration.ts';
 import { escapeText } from '../../report/page/page.ts';
-import { coordinate, sinceText } from './markup.ts';
 
 /** Units of the drawing; the page scales it to its own width. */
 const WIDTH = 1_000;
@@ -84,4 +84,14 @@ function grid({ span, height, ticks }: ChartOptions): string[] {
     ].join('');
   });
   return [...times, ...levels];
+}
+
+/** Since the beginning, as in `1h30m`; a dash for what has not come. */
+export function sinceText(ms: number | null): string {
+  return ms === null ? '-' : formatDuration(ms);
+}
+
+/** A coordinate with what can be seen of it. */
+export function coordinate(value: number): string {
+  return String(Math.round(value * 100) / 100);
 }

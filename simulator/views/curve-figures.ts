@@ -5,9 +5,8 @@
 import { counted } from '../../core/text/counted.ts';
 import { usdWords } from '../../report/report-words.ts';
 import type { Activity } from '../plan-timeline.ts';
-import { chart, shareY, timeX, type TimeSpan } from './chart.ts';
+import { chart, shareY, timeX, type TimeSpan, coordinate } from './chart.ts';
 import type { CurvePoint, Curves } from './curves.ts';
-import { coordinate } from './markup.ts';
 
 const HEIGHT = 150;
 
