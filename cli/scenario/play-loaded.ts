@@ -8,7 +8,7 @@ import type { Deployment } from '../../ports/deployment.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { playScenario, type ScenarioAnswer } from '../../simulator/scenario/play-scenario.ts';
 import type { OpenStage } from '../../simulator/plan-play.ts';
-import { refuseBroken } from '../simulate/job-play.ts';
+import { refuseBroken } from '../simulate/refuse-broken.ts';
 
 export interface PlayChoices {
   /** Instead of the scenario's own. */

@@ -9,11 +9,12 @@ import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import { createJobCompiler } from '../../host/serve/job-compiler.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
-import { simulateBounded, type BoundedAnswer, type PlanAnswer } from '../../simulator/simulate-plan.ts';
+import { simulateBounded, type BoundedAnswer } from '../../simulator/simulate-plan.ts';
 import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { planPage } from '../../simulator/views/plan-page.ts';
 import { playSummary } from '../../simulator/views/play-figures.ts';
 import { UNTIL_DEFAULT_MS } from './play-request.ts';
+import { refuseBroken } from './refuse-broken.ts';
 
 /** A play of more takes minutes, and is for the command line. */
 const ITEMS_MAX = 10_000;
@@ -95,12 +96,4 @@ export function playable(plan: Plan): Playable {
     plan: { ...plan, items: known.map((item, index) => ({ ...item, index })) },
     leftOut: plan.items.filter(isAwaiting),
   };
-}
-
-/** @throws ParleyError internal when a rule did not hold: that is a bug of ours, and what was counted is worth nothing */
-export function refuseBroken({ violations }: PlanAnswer): void {
-  const [first] = violations;
-  if (first === undefined) return;
-  const problem = `${first.name}: ${first.entity}: ${first.problem}`;
-  throw new ParleyError('internal', `Cannot trust the simulation: ${problem}`);
 }

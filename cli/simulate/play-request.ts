@@ -10,7 +10,7 @@ import type { ReplacedAnswers } from '../../simulator/recording/replaced-answers
 import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts';
 import { CliError } from '../../host/cli-error.ts';
 import type { Setup } from './changeable-keys.ts';
-import { refuseBroken } from './job-play.ts';
+import { refuseBroken } from './refuse-broken.ts';
 
 /** Sandboxes that wait for their deletion are of interest for weeks; a longer look only costs time. */
 const UNTIL_MAX_MS = 3_650 * DAY_MS;

@@ -3,7 +3,6 @@
  * Owns the ids, and the box that chooses a row; one that is not on the page any more is not chosen.
  */
 import { type ReactElement, useState } from 'react';
-import type { BulkRow } from './bulk-bar.tsx';
 
 export interface Selection {
   has(id: string): boolean;
@@ -26,7 +25,7 @@ export function useSelection(): Selection {
 }
 
 interface SelectCellProps {
-  readonly row: BulkRow;
+  readonly row: { readonly id: string; readonly name: string };
   readonly selection: Selection;
 }
 
