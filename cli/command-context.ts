@@ -9,8 +9,16 @@ import type { Shell } from '../host/shell.ts';
 
 export interface CommandContext {
   readonly shell: Shell;
-  /** The exit code of the process; called once by a command that ends. */
-  finish(code: ExitCode | number): void;
+  /** The action of a command: what it comes to is the exit code of the process. */
+  ends<Args extends readonly unknown[]>(
+    work: (...args: Args) => ExitCode | number | Promise<ExitCode | number>,
+  ): (...args: Args) => Promise<void>;
+}
+
+/** What `configOption` and `jsonOption` come to. */
+export interface Flags {
+  readonly json?: true;
+  readonly config?: string;
 }
 
 export function configOption(): Option {

@@ -8,7 +8,7 @@ import type { PlanIssues } from '../core/plan/plan-issue.ts';
 import { CliError } from '../host/cli-error.ts';
 import type { DeploymentConfig } from '../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../host/exit-code.ts';
-import { dropHandedIssues, handIssues } from './job/handed-issues.ts';
+import { dropHandedIssues, handIssues } from './job/issue-answers.ts';
 import { openStored } from '../host/open-deployment.ts';
 import { openRecords } from '../host/records.ts';
 import { calledAs, pause, type Shell } from '../host/shell.ts';

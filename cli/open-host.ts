@@ -2,6 +2,8 @@
  * A host and the view of a run, opened together: what the host says while it starts is already shown.
  * Owns that both are closed when one fails; must not start a run.
  */
+import type { RunId } from '../core/ids.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { DeploymentConfig } from '../host/config/deployment-config.ts';
 import type { Host } from '../host/host-port.ts';
 import type { Shell } from '../host/shell.ts';
@@ -57,4 +59,16 @@ export async function orClose<Value>(
     await host.close().catch(() => undefined);
     throw error;
   }
+}
+
+/** The run as its view begins with it: the id is said before anything of it happens. */
+export function launched(
+  { host, view }: { readonly host: Host; readonly view: RunView },
+  runId: RunId,
+  { name, hash, items }: Plan,
+): void {
+  view.launched({
+    ...{ runId, name, planHash: hash, itemCount: items.length },
+    results: host.results.location(runId),
+  });
 }

@@ -155,7 +155,7 @@ const COMMANDS: readonly CommandEntry[] = [
 async function loadCompletions(): Promise<Completions> {
   const { completionsOf } = await import('./completions.ts');
   // A command is only looked at: none of these is ever run.
-  const context = { finish: () => undefined } as unknown as CommandContext;
+  const context = { ends: () => () => undefined } as unknown as CommandContext;
   const commands: Command[] = [];
   for (const one of COMMANDS) commands.push((await one.load())(context).summary(one.summary));
   return completionsOf(commands);
@@ -194,7 +194,13 @@ async function parse(args: readonly string[], name: string, shell: Shell): Promi
       program.addCommand(new Command(one.name).summary(one.summary).description(one.summary));
     else {
       const define = await one.load();
-      const context: CommandContext = { shell, finish: (code) => (end.code = code) };
+      const context: CommandContext = {
+        shell,
+        ends:
+          (work) =>
+          async (...args) =>
+            void (end.code = await work(...args)),
+      };
       const command = define(context).summary(one.summary).copyInheritedSettings(program);
       for (const below of command.commands) below.copyInheritedSettings(command);
       program.addCommand(command);

@@ -2,20 +2,20 @@
  * Being beside a run until it is finished, rests, or the user leaves: shared by run, resume and cancel.
  * Owns Ctrl-C (once drains, twice leaves), the end of the output, and the exit code; must not start a run.
  */
+import { appendFileSync, statSync } from 'node:fs';
 import type { RunId } from '../core/ids.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { isAwaiting } from '../core/plan/known-items.ts';
 import type { RunItemRow, RunRow } from '../core/machine/projection.ts';
 import { SECOND_MS } from '../core/time.ts';
-import { readDeliveries } from './results/deliveries.ts';
-import { readEvidence } from './results/item-evidence.ts';
-import { EXIT, exitCodeOfRun, type ExitCode } from '../host/exit-code.ts';
-import type { Host } from '../host/host-port.ts';
+import { reasonOf } from '../host/job/job-file.ts';
+import { readDeliveries, readEvidence } from './run-results.ts';
+import { EXIT, type ExitCode, exitCodeOfRun } from '../host/exit-code.ts';
+import type { Host, Reader } from '../host/host-port.ts';
 import { deliveryCounts, pullRequestRecords } from './print/deliveries.ts';
 import { runRecord } from '../host/records.ts';
 import { printable } from '../host/terminal-text.ts';
-import { writeStepSummary } from './story/step-summary.ts';
-import { runSummary, type RunResult } from './print/run-summary.ts';
+import { type RunResult, runSummary } from './print/run-summary.ts';
 import { calledAs, pause, type Shell } from '../host/shell.ts';
 import { awaitingWords, type StagedRows } from './job/staged-rows.ts';
 import type { RunView } from './view/run-view.ts';
@@ -99,6 +99,22 @@ async function waitOrLeave(session: RunSession): Promise<RunRow | null> {
   }
 }
 
+/** All that is told of a run as it stands. */
+export async function runResult(
+  { env }: Pick<Shell, 'env'>,
+  reader: Reader,
+  row: RunRow,
+): Promise<RunResult> {
+  const { runId } = row;
+  const { results } = reader;
+  const items = await reader.runItems(runId);
+  const plan = await reader.plan(runId);
+  const deliveries = await readDeliveries(plan, { results, runId });
+  const evidence = await readEvidence(items, results);
+  const next = nextCommand(row, plan, { env });
+  return { row, items, plan, results: results.location(runId), deliveries, evidence, next };
+}
+
 async function printResult(session: RunSession, row: RunRow): Promise<void> {
   const { shell, host, runId, view, json } = session;
   const plan = planOf(session);
@@ -168,5 +184,31 @@ export function nextCommand(row: RunRow, plan: Plan | null, shell: Pick<Shell, '
       return `${parley} reconcile ${row.runId}`;
     default:
       return null;
+  }
+}
+
+/** GitHub drops the whole summary of a step that has more. */
+const STEP_BYTES_MAX = 1024 * 1024;
+const FILE_VARIABLE = 'GITHUB_STEP_SUMMARY';
+const SWITCH_VARIABLE = 'PARLEY_STEP_SUMMARY';
+
+/** Appends it where GitHub Actions asks for one and nobody has switched it off; null, or why it could not. */
+async function writeStepSummary(
+  { env }: Pick<Shell, 'env'>,
+  reader: Pick<Reader, 'draw'>,
+  { runId }: RunRow,
+): Promise<string | null> {
+  const file = env[FILE_VARIABLE];
+  const isWanted = env['GITHUB_ACTIONS'] === 'true' && env[SWITCH_VARIABLE] !== 'off';
+  if (!isWanted || file === undefined || file === '' || reader.draw === undefined) return null;
+  try {
+    const text = `${await reader.draw(runId, 'github')}\n`;
+    const before = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (before + Buffer.byteLength(text) > STEP_BYTES_MAX)
+      return `Cannot add to the job summary: with what it has, it would be longer than ${STEP_BYTES_MAX} bytes`;
+    appendFileSync(file, text);
+    return null;
+  } catch (error) {
+    return `Cannot write the job summary: ${reasonOf(error)}`;
   }
 }

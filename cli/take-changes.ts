@@ -12,11 +12,18 @@ import { planChanges, type PlanChanges } from '../core/run/amend/plan-changes.ts
 import { SHARD_ITEMS_MAX } from '../core/run/shards.ts';
 import { LOCAL_USER } from '../activities/start-conversation.ts';
 import { amendPlan } from '../dsl/plan/amend-plan.ts';
-import { diffPlans, isUnchanged, type PlanDiff } from '../dsl/plan/plan-diff.ts';
+import {
+  diffPlans,
+  isUnchanged,
+  type PlanDiff,
+  type FieldChange,
+  type ItemChange,
+  type ItemChangeKind,
+} from '../dsl/plan/plan-diff.ts';
 import { CliError } from '../host/cli-error.ts';
 import type { Host } from '../host/host-port.ts';
 import { SHA256 } from '../host/job/job-file.ts';
-import { planDiffLines } from './print/plan-diff.ts';
+import { cut } from '../host/terminal-text.ts';
 
 export interface ChangedJob {
   readonly host: Host;
@@ -142,4 +149,51 @@ function settingsOf({ run }: PlanDiff): RunSettings {
     (settings, { field, after }) => ({ ...settings, ...SETTINGS[field]?.(after) }),
     {},
   );
+}
+
+const SIGNS: Readonly<Record<ItemChangeKind, string>> = {
+  new: '+',
+  changed: '~',
+  reused: '=',
+  retried: '!',
+  orphaned: '-',
+};
+const KINDS: readonly ItemChangeKind[] = ['new', 'changed', 'reused', 'retried', 'orphaned'];
+const SHOWN_KINDS: readonly ItemChangeKind[] = ['changed', 'retried', 'orphaned', 'new'];
+/** What is more is in --json. */
+const SHOWN_MAX = 50;
+const VALUE_WIDTH = 60;
+
+/** A comparison of plans as lines for people: counts first, then what is not as it was. */
+export function planDiffLines(diff: PlanDiff, against: string): string[] {
+  const counts = KINDS.map((kind) => ({
+    kind,
+    count: diff.items.filter((item) => item.kind === kind).length,
+  }));
+  const summary = counts
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${SIGNS[kind]} ${count} ${kind}`);
+  // What a person looks for first: of many conversations most are new, and the list is cut.
+  const shown = SHOWN_KINDS.flatMap((kind) => diff.items.filter((item) => item.kind === kind));
+  return [
+    `against ${against}: ${summary.length === 0 ? 'no conversation changed' : summary.join('   ')}`,
+    ...diff.run.map((change) => `  ~ ${fieldLine(change)}`),
+    ...shown.slice(0, SHOWN_MAX).flatMap(itemLines),
+    ...(shown.length > SHOWN_MAX
+      ? [`  and ${counted(shown.length - SHOWN_MAX, 'more conversation')}; see --json`]
+      : []),
+  ];
+}
+
+function itemLines({ kind, key, fields, outcome }: ItemChange): string[] {
+  const why = kind === 'retried' ? ` (${outcome ?? 'had not ended'})` : '';
+  return [`  ${SIGNS[kind]} ${key}${why}`, ...fields.map((change) => `      ${fieldLine(change)}`)];
+}
+
+function fieldLine({ field, before, after }: FieldChange): string {
+  return `${field}: ${valueText(before)} → ${valueText(after)}`;
+}
+
+function valueText(value: unknown): string {
+  return value === undefined ? 'not set' : cut(JSON.stringify(value), VALUE_WIDTH);
 }

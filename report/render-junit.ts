@@ -10,7 +10,7 @@ import { SECOND_MS } from '../core/time.ts';
 import { oneLine, plainLine } from './plain-text.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 import { workMs } from './work-sections.ts';
-import { wholesOf, wholeWords } from './whole-section.ts';
+import { wholesOf, wholeWords } from './group-sections.ts';
 
 type Wholes = ReadonlyMap<string, WholeItem>;
 type Verdict = 'passed' | 'failure' | 'error' | 'skipped';

@@ -2,14 +2,12 @@
  * A whole report as a document: which sections there are, and their order.
  * Pure; each section is a file of its own or shares one with its kin.
  */
-import { agentSection } from './agent-section.ts';
+import { agentSection, scoreSection, wholeSection } from './group-sections.ts';
 import { deliverySection, lastStepSection } from './after-sections.ts';
 import type { ReportDocument, Section } from './document.ts';
 import { moneySection, reconciliationSection } from './money-section.ts';
 import type { ReportData } from './report-data.ts';
-import { scoreSection } from './score-section.ts';
 import { sumSection } from './sum-section.ts';
-import { wholeSection } from './whole-section.ts';
 import {
   evidenceSection,
   factSection,

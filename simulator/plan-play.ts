@@ -19,7 +19,7 @@ import { replacing, type ReplacedAnswers } from './recording/replaced-answers.ts
 import { Simulation } from './simulation.ts';
 import type { SimulationStep } from './simulation-options.ts';
 import { Trace } from './trace.ts';
-import { CurveRecorder } from './views/curve-recorder.ts';
+import { CurveRecorder } from './views/curves.ts';
 
 /** The run begins with the clock. */
 export interface PlanPlayOptions extends Pick<

@@ -85,3 +85,8 @@ export interface SandboxCaller {
   readonly sandboxId: SandboxId;
   readonly generation: number;
 }
+
+/** Null: everybody's. */
+export function whoseRecords({ scope, userId }: Pick<Principal, 'scope' | 'userId'>): UserId | null {
+  return scope === 'admin' ? null : userId;
+}

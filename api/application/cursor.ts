@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Cursor } from '../../ports/record-search.ts';
-import { jsonText } from './json-text.ts';
+import { jsonText } from './wire.ts';
 
 const cursorSchema = z.tuple([z.union([z.string(), z.number()]), z.string()]);
 

@@ -4,10 +4,8 @@
  */
 import { CONFIGURATION_ROUTES } from '../configuration/configuration-routes.ts';
 import { CONVERSATION_CHANGE_ROUTES } from '../conversations/change-routes.ts';
-import { DOWNLOAD_ROUTES } from '../conversations/download-route.ts';
+import { DOWNLOAD_ROUTES, PLACEMENT_ROUTES, CONVERSATION_READ_ROUTES } from '../conversations/read-routes.ts';
 import { MESSAGE_ROUTES } from '../conversations/message-routes.ts';
-import { PLACEMENT_ROUTES } from '../conversations/placement-route.ts';
-import { CONVERSATION_READ_ROUTES } from '../conversations/read-routes.ts';
 import { START_ROUTES } from '../conversations/start-routes.ts';
 import { WORKSPACE_ROUTES } from '../conversations/workspace-routes.ts';
 import { EVENT_ROUTES } from '../events/event-routes.ts';

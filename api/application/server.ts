@@ -9,7 +9,7 @@ import type { Application, Principal } from './application.ts';
 import { accessLine, type AccessLine } from './access-line.ts';
 import { Gate } from './gate.ts';
 import { bodyText, jsonBody } from './json-body.ts';
-import { textOf } from './json-text.ts';
+import { textOf } from './wire.ts';
 import { HttpRequest } from './http-request.ts';
 import { knownMethods, spelledMethods } from './known-methods.ts';
 import { openApiDocument } from './openapi.ts';

@@ -17,7 +17,7 @@ import {
   startTaskStatus,
   transition,
 } from '../application/words.ts';
-import { agentUrl } from '../sandboxes/agent-url.ts';
+import { agentUrl } from '../sandboxes/sandbox-record.ts';
 
 const usageSchema = z
   .object({

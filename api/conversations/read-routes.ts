@@ -2,14 +2,20 @@
  * Reading conversations: by id, by filter, counted.
  * Owns the routes; reading never resumes a sandbox (D7).
  */
+import { ZipFile } from 'yazl';
 import { z } from 'zod';
+import { trajectoryEntry } from '../../activities/collect/trajectory.ts';
 import { conversationId, sandboxId } from '../../core/ids.ts';
-import { EXECUTION_STATUSES, SANDBOX_STATUSES } from '../../core/status.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
+import { ParleyError } from '../../core/parley-error.ts';
+import { DISQUALIFICATIONS } from '../../core/placement/place.ts';
+import { placementText } from '../../core/placement/placement-text.ts';
+import { EXECUTION_STATUSES, SANDBOX_STATUSES, GROUPING_STRATEGIES } from '../../core/status.ts';
 import { CONVERSATION_ORDERS, type ConversationFilter } from '../../ports/record-search.ts';
+import type { Application } from '../application/application.ts';
 import { answerWrittenPage, pageRequest } from '../application/cursor.ts';
-import { jsonText } from '../application/json-text.ts';
-import { route } from '../application/route.ts';
 import {
+  jsonText,
   hexOf,
   instantIn,
   limitIn,
@@ -19,8 +25,14 @@ import {
   repeated,
   uuidIn,
   wordIn,
+  conversationParams,
+  hexId,
+  instantOut,
+  isoInstant,
 } from '../application/wire.ts';
-import { conversationSchema, writtenRecord } from './conversation-record.ts';
+import { route } from '../application/route.ts';
+import { conversationSchema, writtenRecord, recordsById } from './conversation-record.ts';
+import { findConversation } from './find-conversation.ts';
 
 /** As in the reference product. */
 const IDS_MAX = 99;
@@ -133,4 +145,123 @@ function defined<Type extends object>(fields: Type): Optional<Type> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
   ) as Optional<Type>;
+}
+
+const placementSchema = z
+  .object({
+    summary: z.string().meta({ description: 'The decision as one sentence.' }),
+    rule: z.enum([...GROUPING_STRATEGIES, 'EXPLICIT']),
+    sandbox_id: hexId
+      .nullable()
+      .meta({ description: 'The one that was there and was chosen; null: a new one.' }),
+    seen: z
+      .array(z.object({ sandbox_id: hexId, why: z.enum([...DISQUALIFICATIONS, 'available']) }))
+      .meta({ description: 'Sandboxes that were looked at, and why each was not taken or could be.' }),
+    booted_at: instantOut.nullable().meta({ description: 'Since when the warm one that was taken is up.' }),
+    pool: z.object({ run_id: z.string(), living: z.int(), spilled: z.boolean() }).nullable(),
+  })
+  .meta({ id: 'Placement' });
+
+/** Why a conversation is where it is: the decision of its latest placement, as it was stored (D16). */
+export const PLACEMENT_ROUTES = [
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/placement',
+    operation: 'get_placement',
+    summary: 'Why a conversation is in its sandbox; null before it was placed.',
+    access: 'key',
+    params: conversationParams,
+    result: placementSchema.nullable(),
+    errors: ['not_found'],
+    handler: async ({ application, caller, params }) => {
+      const row = await findConversation(application, caller, params.conversation_id);
+      const decision = await application.world.placement.decision(row.conversationId);
+      if (decision === null) return null;
+      const { rule, chosen, seen, bootedAt, pool } = decision;
+      return {
+        summary: placementText(decision),
+        rule,
+        sandbox_id: chosen,
+        seen: seen.map(({ sandboxId, why }) => ({ sandbox_id: sandboxId, why })),
+        booted_at: bootedAt === undefined ? null : isoInstant(bootedAt),
+        pool: pool === undefined ? null : { run_id: pool.poolId, living: pool.living, spilled: pool.spilled },
+      };
+    },
+  }),
+] as const;
+
+/** As in the reference product: more are read page by page. */
+const EVENTS_MAX = 10_000;
+const PAGE_EVENTS = 200;
+/** Entries carry a fixed instant, so that the same events give the same bytes. */
+const ENTRY_TIME = new Date(Date.UTC(2000, 0, 1));
+/** Downloads under way for one conversation: each holds a page and a stream. */
+const underWay = new Set<string>();
+
+/** The trajectory of a conversation as a zip that is written while it is sent. */
+export const DOWNLOAD_ROUTES = [
+  route({
+    method: 'GET',
+    url: '/api/v1/app-conversations/:conversation_id/download',
+    operation: 'download_trajectory',
+    summary: 'The record and every event, as a zip.',
+    access: 'key',
+    params: conversationParams,
+    result: 'application/zip',
+    errors: ['not_found', 'request_too_large', 'store_conflict'],
+    handler: async ({ application, caller, params, reply }) => {
+      const row = await findConversation(application, caller, params.conversation_id);
+      const { conversationId: id } = row;
+      if ((await application.world.events.count(id)) > EVENTS_MAX)
+        throw new ParleyError('request_too_large', `Cannot export: more than ${EVENTS_MAX} events`);
+      if (underWay.has(id)) throw new ParleyError('store_conflict', 'Cannot export: an export is under way');
+      underWay.add(id);
+      const zip = new ZipFile();
+      const end = (): void => void underWay.delete(id);
+      reply.raw.once('close', end);
+      writing(application, zip, row).catch((error: unknown) => {
+        end();
+        reply.raw.destroy(error instanceof Error ? error : new Error(String(error)));
+      });
+      await reply
+        .type('application/zip')
+        .header('content-disposition', `attachment; filename="conversation_${id}.zip"`)
+        .send(zip.outputStream);
+      return null;
+    },
+  }),
+] as const;
+
+/** The next page is read once the one before has gone out. */
+async function writing(application: Application, zip: ZipFile, row: ConversationRow): Promise<void> {
+  const { world } = application;
+  const { conversationId: id } = row;
+  const [record] = await recordsById(application, row.userId, [id]);
+  // A key opens a sandbox: it does not belong into a file that is passed on (D20).
+  const meta = { ...record, session_api_key: undefined, conversation_url: undefined };
+  zip.addBuffer(Buffer.from(`${JSON.stringify(meta, null, 2)}\n`), 'meta.json', { mtime: ENTRY_TIME });
+  for (let after = 0; ;) {
+    const page = await world.events.events(id, { afterSequence: after, limit: PAGE_EVENTS });
+    for (const event of page) {
+      const [name, text] = trajectoryEntry(event);
+      zip.addBuffer(Buffer.from(text), name, { mtime: ENTRY_TIME });
+    }
+    after = page.at(-1)?.sequence ?? after;
+    if (page.length < PAGE_EVENTS) break;
+    await drained(zip);
+  }
+  zip.end();
+}
+
+/** More of it than this waiting to be sent means that the client is slower than the store. */
+const WAITING_BYTES_MAX = 1_048_576;
+const POLL_MS = 20;
+
+async function drained({ outputStream }: ZipFile): Promise<void> {
+  const stream = outputStream as NodeJS.ReadableStream & {
+    readonly readableLength: number;
+    readonly destroyed: boolean;
+  };
+  while (stream.readableLength > WAITING_BYTES_MAX && !stream.destroyed)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

@@ -7,7 +7,7 @@ import { SECRET_BYTES_MAX, SECRETS_MAX } from '../../core/limits.ts';
 import type { LaunchPlugin } from '../../activities/launch-facts.ts';
 import { hostLabelsIn, hostNameIn } from '../application/host-pin.ts';
 import { uuidIn } from '../application/wire.ts';
-import { secretNameIn } from '../settings/secret-name.ts';
+import { secretNameIn } from '../settings/stored-secrets.ts';
 
 /** Longer texts are files, and belong into the workspace. */
 const TEXT_CHARS_MAX = 1_000_000;

@@ -7,9 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { conversationId } from '../../core/ids.ts';
+import type { ConversationRow } from '../../core/machine/projection.ts';
+import type { StartTaskStatus } from '../../core/status.ts';
 import type { StartTask } from '../../ports/start-tasks.ts';
 import { type Call, route } from '../application/route.ts';
-import type { Principal } from '../application/application.ts';
+import type { Principal, Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { idempotencyKeyOf } from '../application/idempotency-key.ts';
 import {
@@ -22,10 +24,91 @@ import {
   PAGE_LIMIT_MAX,
   repeated,
   uuidIn,
+  hexId,
+  instantOut,
+  isoInstant,
 } from '../application/wire.ts';
+import { startTaskStatus } from '../application/words.ts';
+import { agentUrl } from '../sandboxes/sandbox-record.ts';
 import { startConversation } from './start.ts';
 import { startRequestSchema, type StartRequest } from './start-request.ts';
-import { startTaskRecords, startTaskSchema, type StartTaskRecord } from './start-task-record.ts';
+
+/** A start task as clients poll it (spec "Start task", D18). */
+const startTaskSchema = z
+  .object({
+    id: hexId,
+    created_by_user_id: z.string(),
+    status: startTaskStatus,
+    detail: z.string().nullable().meta({ description: 'Why it ended in ERROR.' }),
+    queue_position: z
+      .int()
+      .nullable()
+      .meta({ description: 'Where it stands while it waits for a free slot, 1 for the next; else null.' }),
+    app_conversation_id: hexId.nullable().meta({ description: 'Set at READY.' }),
+    sandbox_id: z.string().nullable(),
+    agent_server_url: z.string().nullable(),
+    request: z.record(z.string(), z.unknown()),
+    created_at: instantOut,
+    updated_at: instantOut,
+  })
+  .meta({ id: 'StartTask' });
+type StartTaskRecord = z.output<typeof startTaskSchema>;
+
+async function startTaskRecords(
+  application: Application,
+  tasks: readonly (StartTask | null)[],
+): Promise<(StartTaskRecord | null)[]> {
+  const living = tasks.filter((task) => task !== null);
+  const [first] = living;
+  if (first === undefined) return tasks.map(() => null);
+  const ids = living.map(({ conversationId }) => conversationId);
+  const rows = await application.search.conversationsById(first.userId, ids);
+  const rowOf = new Map(rows.flatMap((row) => (row === null ? [] : [[row.conversationId, row] as const])));
+  const mayWait = living.some(({ conversationId: id }) => hasNoPlace(rowOf.get(id) ?? null));
+  const positions = mayWait ? await positionsIn(application) : NO_POSITIONS;
+  return tasks.map((task) => {
+    if (task === null) return null;
+    const { conversationId: id } = task;
+    return recordOf(application, task, { row: rowOf.get(id) ?? null, position: positions.get(id) ?? null });
+  });
+}
+
+const NO_POSITIONS: ReadonlyMap<string, number> = new Map();
+
+function hasNoPlace(row: ConversationRow | null): boolean {
+  return row?.startTask === 'WORKING' && row.sandboxId === null;
+}
+
+/** Where nobody waits, nothing is asked. */
+function positionsIn({ world }: Application): Promise<ReadonlyMap<string, number>> | typeof NO_POSITIONS {
+  const { onFull, capacity: limits } = world.deployment;
+  return onFull === 'refuse' ? NO_POSITIONS : world.placement.positions({ limits, now: world.clock.now() });
+}
+
+const WITH_AGENT: ReadonlySet<StartTaskStatus> = new Set(['STARTING_CONVERSATION', 'READY']);
+
+function recordOf(
+  application: Application,
+  task: StartTask,
+  { row, position }: { readonly row: ConversationRow | null; readonly position: number | null },
+): StartTaskRecord {
+  const status = row?.startTask ?? 'WORKING';
+  const sandboxId = status === 'WORKING' ? null : (row?.sandboxId ?? null);
+  return {
+    id: task.taskId,
+    created_by_user_id: task.userId,
+    status,
+    detail: row?.startTaskDetail ?? null,
+    queue_position: position,
+    app_conversation_id: status === 'READY' ? task.conversationId : null,
+    sandbox_id: sandboxId,
+    agent_server_url:
+      sandboxId !== null && WITH_AGENT.has(status) ? agentUrl(application, { sandboxId }) : null,
+    request: task.request as Record<string, unknown>,
+    created_at: isoInstant(task.createdAt),
+    updated_at: isoInstant(row?.updatedAt ?? task.createdAt),
+  };
+}
 
 const START_ERRORS = ['concurrency_limit_reached', 'secret_in_message', 'secret_reserved'] as const;
 

@@ -6,9 +6,8 @@ import { z } from 'zod';
 import { conversationId, type ConversationId } from '../../core/ids.ts';
 import type { EventFilter } from '../../ports/event-search.ts';
 import type { Application, Principal } from '../application/application.ts';
-import { jsonText } from '../application/json-text.ts';
-import { route } from '../application/route.ts';
 import {
+  jsonText,
   conversationParams,
   instantIn,
   limitIn,
@@ -18,6 +17,7 @@ import {
   PAGE_LIMIT_MAX,
   repeated,
 } from '../application/wire.ts';
+import { route } from '../application/route.ts';
 
 const eventSchema = z
   .looseObject({ id: z.string(), timestamp: z.string(), kind: z.string() })

@@ -2,6 +2,7 @@
  * What the API needs of the compiler of jobs, which is not its own.
  * Owns the interface; must not hold an implementation.
  */
+import { z } from 'zod';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 
@@ -46,3 +47,17 @@ export interface JobCompiler {
   /** `history`: items of the last run of the job; empty without one. */
   outlook(plan: Plan, history: readonly RunItemRow[]): JobOutlook;
 }
+
+/** A page compiles after every pause in the typing; a longer job is a file, and for the command line. */
+const TEXT_CHARS_MAX = 256 * 1024;
+const INPUTS_MAX = 100;
+const VALUE_CHARS_MAX = 10_000;
+
+/** Fields of a body. */
+export const jobTextFields = {
+  text: z.string().max(TEXT_CHARS_MAX),
+  inputs: z
+    .record(z.string(), z.string().max(VALUE_CHARS_MAX))
+    .refine((inputs) => Object.keys(inputs).length <= INPUTS_MAX, `Input should have at most ${INPUTS_MAX}`)
+    .default({}),
+};

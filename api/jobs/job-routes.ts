@@ -7,13 +7,11 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { COMPARED, compareRuns } from '../../core/run/history/compare-runs.ts';
 import { jobHistory } from '../../core/run/history/job-history.ts';
-import type { Application, Principal } from '../application/application.ts';
+import { type Application, type Principal, whoseRecords } from '../application/application.ts';
 import { route } from '../application/route.ts';
-import { whoseRecords } from '../keys/whose-records.ts';
-import { findRun } from '../runs/run-access.ts';
-import { runParams } from '../runs/run-params.ts';
+import { findRun, runParams } from '../runs/run-access.ts';
 import { nanoUsd, runRecord, runSchema } from '../runs/run-record.ts';
-import { jobTextFields } from './job-text.ts';
+import { jobTextFields } from './job-compiler.ts';
 
 const RUNS_MAX = 50;
 const RUNS_DEFAULT = 20;

@@ -9,7 +9,7 @@ import { leftSignal } from '../left-signal.ts';
 import { route } from '../application/route.ts';
 import { nanoUsd } from '../runs/run-record.ts';
 import type { JobSimulation, JobSimulator, SimulatedJob } from './job-simulator.ts';
-import { jobTextFields } from './job-text.ts';
+import { jobTextFields } from './job-compiler.ts';
 
 const SEED_DEFAULT = 1;
 

@@ -8,7 +8,7 @@ import type { LinePlace } from '../../ports/overview.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
-import { whoseRecords } from '../keys/whose-records.ts';
+import { whoseRecords } from '../application/application.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
 
 const slotsSchema = z.object({ taken: z.int(), max: z.int() });

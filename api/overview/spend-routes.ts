@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../core/time.ts';
 import { SPEND_DIMENSIONS, SPEND_GROUPS_MAX, type SpendBucket } from '../../ports/overview.ts';
 import { route } from '../application/route.ts';
 import { invalid } from '../application/validation.ts';
-import { whoseRecords } from '../keys/whose-records.ts';
+import { whoseRecords } from '../application/application.ts';
 import { instantIn, instantOut, isoInstant, parseInstant } from '../application/wire.ts';
 import { nanoUsd } from '../runs/run-record.ts';
 

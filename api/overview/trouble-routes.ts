@@ -8,13 +8,11 @@ import { conversationId, runId, sandboxId } from '../../core/ids.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { lossWords } from '../../core/money/spend-loss.ts';
 import type { TroubleOf } from '../../core/trouble.ts';
-import type { Application, Principal } from '../application/application.ts';
+import { type Application, type Principal, whoseRecords } from '../application/application.ts';
 import { route } from '../application/route.ts';
-import { whoseRecords } from '../keys/whose-records.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
 import { titleOf } from '../conversations/conversation-record.ts';
-import { isTheirs } from '../runs/run-access.ts';
-import { currentTroubles } from '../runs/run-troubles.ts';
+import { isTheirs, currentTroubles } from '../runs/run-access.ts';
 
 /** What is older is history, and stands on the page of what it happened to. */
 const SINCE_MS = 7 * DAY_MS;

@@ -25,11 +25,8 @@ import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { limitIn, pageIdIn, pageOf, repeated, wordIn } from '../application/wire.ts';
-import { itemsOfPlan } from './plan-items.ts';
-import { findRun } from './run-access.ts';
-import { runParams } from './run-params.ts';
+import { itemsOfPlan, findRun, runParams, currentTroubles } from './run-access.ts';
 import { ITEM_PHASES, runItemRecord, runItemSchema } from './run-record.ts';
-import { currentTroubles } from './run-troubles.ts';
 
 const STATES = [
   ...OUTCOMES,

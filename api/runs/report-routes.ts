@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { reportView, type ReportView, type ShownSection } from '../../activities/report/report-view.ts';
 import { route } from '../application/route.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
-import { findRun } from './run-access.ts';
-import { runParams } from './run-params.ts';
+import { findRun, runParams } from './run-access.ts';
 
 const tone = z.enum(['plain', 'good', 'bad']);
 const figureTone = z.enum(['good', 'bad', 'busy', 'rest']);

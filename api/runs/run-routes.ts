@@ -5,14 +5,11 @@
 import { z } from 'zod';
 import type { RunRow } from '../../core/machine/projection.ts';
 import { troubleOfRun } from '../../core/current-trouble.ts';
-import type { Application } from '../application/application.ts';
+import { type Application, whoseRecords } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
-import { whoseRecords } from '../keys/whose-records.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
-import { findRun } from './run-access.ts';
-import { runParams } from './run-params.ts';
-import { currentTroubles } from './run-troubles.ts';
+import { findRun, runParams, currentTroubles } from './run-access.ts';
 import { runRecord, runSchema } from './run-record.ts';
 
 const pageQuery = z.object({

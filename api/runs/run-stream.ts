@@ -10,9 +10,7 @@ import type { Application, Principal } from '../application/application.ts';
 import type { Gate } from '../application/gate.ts';
 import { invalid } from '../application/validation.ts';
 import { pushStream, type Push } from '../events/push-stream.ts';
-import { findRun } from './run-access.ts';
-import { runParams } from './run-params.ts';
-import { itemsOfPlan } from './plan-items.ts';
+import { findRun, runParams, itemsOfPlan } from './run-access.ts';
 import { runItemRecord, runRecord } from './run-record.ts';
 
 export const RUN_STREAM_URL = '/api/v1/runs/:run_id/stream';

@@ -1,6 +1,6 @@
 /**
  * A plan as it comes over the wire: compiled elsewhere, by somebody who is not the owner of this machine.
- * Owns the shape and its bounds; that it is as it was compiled is seen by its hash, and what it may do here is submit-run.ts's.
+ * Owns the shape and its bounds; that it is as it was compiled is seen by its hash, and what it may do here is said in run-command-routes.ts.
  */
 import { z } from 'zod';
 import { WEBHOOK_ADDRESS } from '../../core/webhook-address.ts';

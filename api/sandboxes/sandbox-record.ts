@@ -7,7 +7,6 @@ import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { Application } from '../application/application.ts';
 import { hexId, instantOut, isoInstant } from '../application/wire.ts';
 import { pauseReason, sandboxStatus, transition } from '../application/words.ts';
-import { agentUrl } from './agent-url.ts';
 
 const exposedUrl = z.object({ name: z.string(), url: z.string(), port: z.int() }).meta({ id: 'ExposedUrl' });
 
@@ -58,4 +57,16 @@ export function sandboxRecord(application: Application, row: SandboxRow): Sandbo
 function portOf(url: string): number {
   const { port, protocol } = new URL(url);
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+/** Below it, everything is the Agent Server's own. */
+const RELAY_PREFIX = '/sandboxes';
+
+/**
+ * Where clients reach the Agent Server of a sandbox: one base address, through this server or a port of its own.
+ * Owns the spelling of the address; who may use it is the relay's to check.
+ */
+export function agentUrl(application: Application, { sandboxId }: Pick<SandboxRow, 'sandboxId'>): string {
+  const path = `${RELAY_PREFIX}/${sandboxId}/agent`;
+  return application.agentAddress?.(sandboxId, path) ?? `${application.publicUrl()}${path}`;
 }

@@ -8,8 +8,14 @@ import { SECRET_BYTES_MAX, SECRETS_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { route } from '../application/route.ts';
 import { limitIn, pageIdIn, pageOf } from '../application/wire.ts';
-import { requireNoAddress, secretNameIn } from './secret-name.ts';
-import { describeSecret, listSecrets, putSecret, removeSecret } from './stored-secrets.ts';
+import {
+  requireNoAddress,
+  secretNameIn,
+  describeSecret,
+  listSecrets,
+  putSecret,
+  removeSecret,
+} from './stored-secrets.ts';
 
 const NAME_CHARS_MAX = 256;
 const params = z.object({ secret_id: z.string().min(1).max(NAME_CHARS_MAX) });

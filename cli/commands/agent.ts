@@ -7,27 +7,25 @@ import { Argument, Command, Option } from 'commander';
 import { AGENT_PACKAGES, AGENT_PRESETS, agentOf } from '../../core/plan/plan-agent.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import type { AddAgent } from '../agents/add-agent.ts';
-import { AGENT_NAME, installedAgents, type InstalledAgent } from '../../host/sandboxes/installed-agents.ts';
+import { AGENT_NAME, type InstalledAgent, installedAgents } from '../../host/sandboxes/installed-agents.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface AgentOptions {
+interface AgentOptions extends Flags {
   readonly from?: string;
   readonly package?: string;
   readonly command?: string;
   readonly withScripts?: true;
   /** False with `--no-check`. */
   readonly check: boolean;
-  readonly json?: true;
-  readonly config?: string;
 }
 
-export function agentCommand({ shell, finish }: CommandContext): Command {
+export function agentCommand({ shell, ends }: CommandContext): Command {
   return new Command('agent')
     .description('Install agents that speak the Agent Client Protocol, for sandboxes of the process runtime.')
     .addArgument(new Argument('<action>', 'what to do').choices(['add', 'list', 'remove']))
@@ -59,9 +57,11 @@ export function agentCommand({ shell, finish }: CommandContext): Command {
         'parley agent remove opencode',
       ),
     )
-    .action(async (action: 'add' | 'list' | 'remove', agent: string | undefined, options: AgentOptions) => {
-      finish(await carryOut(shell, { action, agent: agent ?? '' }, options));
-    });
+    .action(
+      ends((action: 'add' | 'list' | 'remove', agent: string | undefined, options: AgentOptions) =>
+        carryOut(shell, { action, agent: agent ?? '' }, options),
+      ),
+    );
 }
 
 function presets(): readonly string[] {

@@ -2,6 +2,7 @@
  * `parley apply`: the patch of one result onto a local checkout.
  * Owns what must hold before anything is changed: the result has a patch, the tree is clean, the patch fits.
  */
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,34 +11,24 @@ import type { Finding } from '../../core/run/items/item-evidence.ts';
 import { counted } from '../../core/text/counted.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { readFindings } from '../results/item-evidence.ts';
-import { readOrNull } from '../results/read-results.ts';
-import {
-  applyPatch,
-  checkoutRoot,
-  patchedFiles,
-  uncommitted,
-  type PatchedFile,
-} from '../job/local-checkout.ts';
+import { readFindings, readOrNull } from '../run-results.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import { openRun } from '../open-run.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ApplyOptions {
+interface ApplyOptions extends Flags {
   readonly to?: string;
   readonly check?: true;
   readonly '3way'?: true;
-  readonly json?: true;
-  readonly config?: string;
 }
 
 /** Enough to see what stands in the way. */
 const CHANGES_SHOWN_MAX = 5;
 
-export function applyCommand({ shell, finish }: CommandContext): Command {
+export function applyCommand({ shell, ends }: CommandContext): Command {
   return new Command('apply')
     .description('Apply the collected patch of one conversation to a local checkout.')
     .argument('<run>', 'id of the run')
@@ -53,9 +44,7 @@ export function applyCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: 0 applied, or it fits, 1 the patch does not fit, 2 there is no such run, key, patch or checkout.',
     )
     .addHelpText('after', examples('parley apply first-batch-20261121t043105-9f3c tidy/strong --to ../shop'))
-    .action(async (id: string, key: string, options: ApplyOptions) => {
-      finish(await apply(shell, { id, key }, options));
-    });
+    .action(ends((id: string, key: string, options: ApplyOptions) => apply(shell, { id, key }, options)));
 }
 
 interface Result {
@@ -179,4 +168,73 @@ function sayResult({ stdout, stderr }: Shell, applied: Applied): void {
     const done = onlyChecks ? 'it fits' : 'applied, not committed';
     stdout.write([`${counted(files.length, 'file')} of "${result.key}": ${done}`, ...lines, ''].join('\n'));
   }
+}
+
+/** A patch of a large repository lists many files. */
+const OUTPUT_BYTES_MAX = 64 * 2 ** 20;
+
+interface GitEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** One file of a patch; null counts for a binary one. */
+interface PatchedFile {
+  readonly path: string;
+  readonly added: number | null;
+  readonly removed: number | null;
+}
+
+/** @throws CliError when the folder is no work tree of Git */
+async function checkoutRoot(folder: string): Promise<string> {
+  const found = await git(folder, ['rev-parse', '--show-toplevel']);
+  if (found.code === 0) return found.stdout.trimEnd();
+  throw new CliError(`Cannot apply to "${folder}": it is no checkout of Git`, {
+    remedy: 'name the checkout with --to DIR',
+  });
+}
+
+/** What is not committed of tracked files, as Git lists it; files that Git does not know do not count. */
+async function uncommitted(root: string): Promise<readonly string[]> {
+  const { stdout } = await git(root, ['status', '--porcelain', '--untracked-files=no']);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+async function patchedFiles(root: string, patch: string): Promise<readonly PatchedFile[]> {
+  const { stdout } = await git(root, ['apply', '--numstat', '--end-of-options', patch]);
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [added = '-', removed = '-', path = ''] = line.split('\t');
+      return { path, added: count(added), removed: count(removed) };
+    });
+}
+
+const count = (text: string): number | null => (text === '-' ? null : Number(text));
+
+/** How a patch is tried or applied; `threeWay` leaves conflict marks where it does not fit. */
+interface ApplyMode {
+  readonly onlyChecks: boolean;
+  readonly threeWay: boolean;
+}
+
+/** Null when all of it fits; else what Git says. Without `threeWay` a patch that does not fit changes nothing. */
+async function applyPatch(root: string, patch: string, mode: ApplyMode): Promise<string | null> {
+  const flags = [...(mode.onlyChecks ? ['--check'] : []), ...(mode.threeWay ? ['--3way'] : [])];
+  const end = await git(root, ['apply', '--whitespace=nowarn', ...flags, '--end-of-options', patch]);
+  return end.code === 0 ? null : end.stderr.trimEnd();
+}
+
+function git(cwd: string, args: readonly string[]): Promise<GitEnd> {
+  const env = { ...process.env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
+  return new Promise((resolve, reject) => {
+    const options = { cwd, env, maxBuffer: OUTPUT_BYTES_MAX };
+    execFile('git', [...args], options, (error, stdout, stderr) => {
+      if (error === null) return resolve({ code: 0, stdout, stderr });
+      if (typeof error.code === 'number') return resolve({ code: error.code, stdout, stderr });
+      reject(new CliError(`Cannot run git in "${cwd}": ${error.message}`));
+    });
+  });
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { ArchiveRecord } from '../../ports/record-store.ts';
 import type { ArchiveCheck, Archives } from '../../host/sandboxes/archives.ts';
@@ -16,14 +16,11 @@ import { openRecords } from '../../host/records.ts';
 import { table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ArchiveOptions {
-  readonly json?: true;
-  readonly config?: string;
-}
+type ArchiveOptions = Flags;
 
 const SANDBOX_ID = /^[0-9a-f]{32}$/;
 
-export function archiveCommand({ shell, finish }: CommandContext): Command {
+export function archiveCommand({ shell, ends }: CommandContext): Command {
   const sub = (name: string, description: string): Command =>
     new Command(name).description(description).addOption(jsonOption()).addOption(configOption());
   return new Command('archive')
@@ -32,29 +29,31 @@ export function archiveCommand({ shell, finish }: CommandContext): Command {
     .addCommand(
       sub('list', 'List the archives.')
         .argument('[sandbox]', 'id of a sandbox (default: all)')
-        .action(async (id: string | undefined, options: ArchiveOptions) => {
-          finish(await withArchives(shell, options, (archives) => listAll(shell, { archives, id, options })));
-        }),
+        .action(
+          ends((id: string | undefined, options: ArchiveOptions) =>
+            withArchives(shell, options, (archives) => listAll(shell, { archives, id, options })),
+          ),
+        ),
     )
     .addCommand(
       sub('verify', 'Read every archive and compare its checksum.')
         .argument('[sandbox]', 'id of a sandbox (default: all)')
         .addHelpText('after', '\nExit codes: 0 all are whole, 1 one is not.')
-        .action(async (id: string | undefined, options: ArchiveOptions) => {
-          finish(await withArchives(shell, options, (archives) => verify(shell, { archives, id, options })));
-        }),
+        .action(
+          ends((id: string | undefined, options: ArchiveOptions) =>
+            withArchives(shell, options, (archives) => verify(shell, { archives, id, options })),
+          ),
+        ),
     )
     .addCommand(
       sub('restore', 'Unpack the newest archive of a sandbox into an empty folder.')
         .argument('<sandbox>', 'id of the sandbox')
         .argument('<folder>', 'folder that is made, and must be empty')
-        .action(async (id: string, folder: string, options: ArchiveOptions) => {
-          finish(
-            await withArchives(shell, options, (archives) =>
-              restore(shell, { archives, id, folder, options }),
-            ),
-          );
-        }),
+        .action(
+          ends((id: string, folder: string, options: ArchiveOptions) =>
+            withArchives(shell, options, (archives) => restore(shell, { archives, id, folder, options })),
+          ),
+        ),
     );
 }
 

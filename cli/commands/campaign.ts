@@ -2,6 +2,7 @@
  * `parley campaign`: random jobs, policies and faults on the virtual clock, until the time is over or a rule breaks.
  * Owns the flags and the order of what is printed; cases, coverage and shrinking are in simulator/campaign/.
  */
+import { execFileSync } from 'node:child_process';
 import os from 'node:os';
 import { Command } from 'commander';
 import { aimName } from '../../simulator/campaign/aims.ts';
@@ -9,7 +10,6 @@ import { TABLE_LEGEND } from '../../simulator/campaign/event-table.ts';
 import { randomCase } from '../../simulator/campaign/random-case.ts';
 import { runCase } from '../../simulator/campaign/run-case.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { buildName } from '../campaign/build-name.ts';
 import { Campaign } from '../campaign/campaign.ts';
 import { failureLines, failureRecord, shrunkFailure, type Failure } from '../campaign/failure-lines.ts';
 import { localPlayer, processPlayer, servePlays, type Player } from '../campaign/player.ts';
@@ -44,7 +44,7 @@ const PROGRESS_MS = 5 * SECOND_MS;
 /** The first failure of an invariant is shrunk; more of them take minutes and say the same. */
 const SHRUNK_MAX = 3;
 
-export function campaignCommand({ shell, finish }: CommandContext): Command {
+export function campaignCommand({ shell, ends }: CommandContext): Command {
   return new Command('campaign')
     .description('Play random jobs, policies and faults on a virtual clock, and check every invariant.')
     .option('--minutes <n>', `time at most (default: ${MINUTES_DEFAULT}, unless --runs is given)`)
@@ -69,7 +69,7 @@ export function campaignCommand({ shell, finish }: CommandContext): Command {
         'parley campaign --seed 4711 --shrunk',
       ),
     )
-    .action(async (flags: CampaignFlags) => finish(await choose(shell, flags)));
+    .action(ends((flags: CampaignFlags) => choose(shell, flags)));
 }
 
 async function choose(shell: Shell, flags: CampaignFlags): Promise<ExitCode> {
@@ -218,5 +218,23 @@ function printEnd(shell: Shell, running: Campaign, json: boolean): void {
     shell.stderr.write(`campaign: shrinking seed ${seed}\n`);
     const failure = shrunkFailure(seed);
     if (failure !== null) print(shell, failure, json);
+  }
+}
+
+/** A repository that does not answer at once is not waited for. */
+const GIT_MS = 2_000;
+
+/** As in "commit 1a2b3c4", with "-dirty" behind it when files were changed; or "version 0.1.0". */
+function buildName({ programDir, version }: Shell): string {
+  try {
+    const name = execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], {
+      cwd: programDir,
+      encoding: 'utf8',
+      timeout: GIT_MS,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+    return name === '' ? `version ${version}` : `commit ${name}`;
+  } catch {
+    return `version ${version}`;
   }
 }

@@ -4,12 +4,13 @@
  */
 import { Command } from 'commander';
 import {
+  type CommandContext,
   configOption,
   engineOption,
   examples,
   jsonOption,
   plainOption,
-  type CommandContext,
+  type Flags,
 } from '../command-context.ts';
 import type { EngineKind } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
@@ -24,14 +25,12 @@ import type { Shell } from '../../host/shell.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
 
-interface CancelOptions extends ServerOptions {
-  readonly json?: true;
+interface CancelOptions extends ServerOptions, Flags {
   readonly plain?: true;
   readonly engine?: EngineKind;
-  readonly config?: string;
 }
 
-export function cancelCommand({ shell, finish }: CommandContext): Command {
+export function cancelCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('cancel')
     .description('End a run; what its conversations made is still collected.')
     .argument('<run>', 'id of the run')
@@ -44,9 +43,7 @@ export function cancelCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: 0 cancelled, or the running engine was told; 2 there is no such run.',
     )
     .addHelpText('after', examples('parley cancel first-batch-20261121t043105-9f3c'))
-    .action(async (id: string, options: CancelOptions) => {
-      finish(await cancel(shell, id, options));
-    });
+    .action(ends((id: string, options: CancelOptions) => cancel(shell, id, options)));
   return addServerOptions(command);
 }
 

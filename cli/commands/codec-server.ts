@@ -27,7 +27,7 @@ interface CodecServerFlags {
   readonly config?: string;
 }
 
-export function codecServerCommand({ shell, finish }: CommandContext): Command {
+export function codecServerCommand({ shell, ends }: CommandContext): Command {
   return new Command('codec-server')
     .description("Decrypt payloads for Temporal's web UI and command line.")
     .addOption(
@@ -52,9 +52,7 @@ export function codecServerCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley codec-server', 'parley codec-server --allow-origin https://temporal.example.com'),
     )
-    .action(async (flags: CodecServerFlags) => {
-      finish(await serve(shell, flags));
-    });
+    .action(ends((flags: CodecServerFlags) => serve(shell, flags)));
 }
 
 /** Resolves when a signal ends it. */

@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import { ParleyError } from '../../core/parley-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openRecords } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
@@ -13,12 +13,9 @@ import type { Shell } from '../../host/shell.ts';
 import { printable } from '../../host/terminal-text.ts';
 import { withDesk } from '../with-host.ts';
 
-interface CollectOptions extends ServerOptions {
-  readonly json?: true;
-  readonly config?: string;
-}
+type CollectOptions = ServerOptions & Flags;
 
-export function collectCommand({ shell, finish }: CommandContext): Command {
+export function collectCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('collect')
     .description("Say where a run's results are, and collect what is missing as far as stored events allow.")
     .argument('<run>', 'id of the run')
@@ -29,9 +26,7 @@ export function collectCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: 0 collected, 2 there is no such run, 5 the service, or the owner of the data directory, cannot be\nreached.',
     )
     .addHelpText('after', examples('parley collect first-batch-20261121t043105-9f3c'))
-    .action(async (id: string, options: CollectOptions) => {
-      finish(await collect(shell, id, options));
-    });
+    .action(ends((id: string, options: CollectOptions) => collect(shell, id, options)));
   return addServerOptions(command);
 }
 

@@ -7,13 +7,12 @@ import { examples, type CommandContext } from '../command-context.ts';
 import { openRuns } from '../../host/open-deployment.ts';
 import { LAST } from '../open-run.ts';
 import {
+  type Completions,
   completionScript,
+  type CompletionShell,
   RUNS,
   SHELLS,
-  type CompletionShell,
-  type Completions,
 } from '../print/completion-script.ts';
-import { EXIT } from '../../host/exit-code.ts';
 import type { Shell } from '../../host/shell.ts';
 
 /** As many as a person looks through. */
@@ -36,7 +35,7 @@ async function runIds(shell: Shell): Promise<readonly string[]> {
 /** `completions` loads every command, so it is called only when a script is printed. */
 export const completionCommandOf =
   (completions: () => Promise<Completions>) =>
-  ({ shell, finish }: CommandContext): Command =>
+  ({ shell }: CommandContext): Command =>
     new Command('completion')
       .description('Print a script that completes commands and flags in a shell.')
       .addArgument(
@@ -57,5 +56,4 @@ export const completionCommandOf =
       .action(async (name: CompletionShell | typeof RUNS) => {
         if (name === RUNS) for (const id of await runIds(shell)) shell.stdout.write(`${id}\n`);
         else shell.stdout.write(completionScript(name, await completions()));
-        finish(EXIT.ok);
       });

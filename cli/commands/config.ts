@@ -3,7 +3,7 @@
  * Owns the two listings; values of keys and tokens are never printed (D20).
  */
 import { Argument, Command } from 'commander';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { explainDeployment } from '../../host/config/explain-deployment.ts';
 import { showPath } from '../../host/config/deployment-file.ts';
 import { loadDeployment, type LoadedDeployment } from '../../host/config/load-deployment.ts';
@@ -13,12 +13,9 @@ import { openRecords } from '../../host/records.ts';
 import { printable, table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ConfigOptions {
-  readonly json?: true;
-  readonly config?: string;
-}
+type ConfigOptions = Flags;
 
-export function configCommand({ shell, finish }: CommandContext): Command {
+export function configCommand({ shell, ends }: CommandContext): Command {
   return new Command('config')
     .description('Check parley.yaml, or explain every effective value with its origin.')
     .addArgument(new Argument('<action>', 'what to do').choices(['check', 'explain']))
@@ -26,11 +23,13 @@ export function configCommand({ shell, finish }: CommandContext): Command {
     .addOption(configOption())
     .addHelpText('after', '\nExit codes: 0 no errors, 1 errors.')
     .addHelpText('after', examples('parley config check', 'PARLEY_IDLE_TIME=60 parley config explain'))
-    .action(async (action: 'check' | 'explain', options: ConfigOptions) => {
-      const { cwd, env } = shell;
-      const loaded = await loadDeployment({ path: options.config ?? null, cwd, env });
-      finish(action === 'check' ? check(shell, loaded, options) : explain(shell, loaded, options));
-    });
+    .action(
+      ends(async (action: 'check' | 'explain', options: ConfigOptions) => {
+        const { cwd, env } = shell;
+        const loaded = await loadDeployment({ path: options.config ?? null, cwd, env });
+        return (action === 'check' ? check : explain)(shell, loaded, options);
+      }),
+    );
 }
 
 function check(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {

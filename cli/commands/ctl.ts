@@ -4,10 +4,17 @@
  */
 import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
-import { unsuccessfulOf, type RunItemRow, type RunRow } from '../../core/machine/projection.ts';
+import { type RunItemRow, type RunRow, unsuccessfulOf } from '../../core/machine/projection.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import {
+  type CommandContext,
+  configOption,
+  engineOption,
+  examples,
+  jsonOption,
+  type Flags,
+} from '../command-context.ts';
 import type { EngineKind } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { RunRequest } from '../../host/host-port.ts';
@@ -18,16 +25,14 @@ import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface CtlOptions extends ServerOptions {
-  readonly json?: true;
+interface CtlOptions extends ServerOptions, Flags {
   readonly engine?: EngineKind;
-  readonly config?: string;
 }
 
 const ACTIONS = ['pause', 'drain', 'resume', 'set', 'requeue', 'cancel'] as const;
 type Action = (typeof ACTIONS)[number];
 
-export function ctlCommand({ shell, finish }: CommandContext): Command {
+export function ctlCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('ctl')
     .description('Steer a run that goes on in another process.')
     .argument('<run>', 'id of the run')
@@ -58,9 +63,11 @@ export function ctlCommand({ shell, finish }: CommandContext): Command {
         'parley ctl first-batch-20261121t043105-9f3c requeue tidy/strong',
       ),
     )
-    .action(async (id: string, action: string, values: readonly string[], options: CtlOptions) => {
-      finish(await ctl(shell, { id, action: parseAction(action), values }, options));
-    });
+    .action(
+      ends((id: string, action: string, values: readonly string[], options: CtlOptions) =>
+        ctl(shell, { id, action: parseAction(action), values }, options),
+      ),
+    );
   return addServerOptions(command);
 }
 

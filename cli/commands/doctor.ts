@@ -3,23 +3,20 @@
  * Owns the list that is printed; the checks are in doctor-checks.ts and below preflight/.
  */
 import { Command } from 'commander';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { loadDeployment, type LoadedDeployment } from '../../host/config/load-deployment.ts';
 import { checkMachine, checkModelList } from '../doctor/doctor-checks.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { failed, printFinding, type Finding } from '../../host/finding.ts';
+import { failed, type Finding, printFinding } from '../../host/finding.ts';
 import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
 import { loadPlan } from '../job/load-plan.ts';
 import { checkPlaces } from '../../host/preflight/check-places.ts';
 import { openRecords } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface DoctorOptions extends InputOptions {
-  readonly json?: true;
-  readonly config?: string;
-}
+type DoctorOptions = InputOptions & Flags;
 
-export function doctorCommand({ shell, finish }: CommandContext): Command {
+export function doctorCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('doctor')
     .description(
       'Check whether this machine can run jobs, or a job of yours, with a remedy for what it lacks.',
@@ -32,9 +29,7 @@ export function doctorCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley doctor', 'parley doctor job.yaml', 'parley doctor --config deploy/parley.yaml'),
     )
-    .action(async (job: string | undefined, options: DoctorOptions) => {
-      finish(await doctor(shell, job ?? null, options));
-    });
+    .action(ends((job: string | undefined, options: DoctorOptions) => doctor(shell, job ?? null, options)));
   return addInputOptions(command);
 }
 

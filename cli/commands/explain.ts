@@ -9,9 +9,8 @@ import type { Rule } from '../../dsl/rule.ts';
 import { RULE_CATALOGUE } from '../../dsl/check/rule-catalogue.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { examples, type CommandContext } from '../command-context.ts';
-import { EXIT } from '../../host/exit-code.ts';
 
-export function explainCommand({ shell, finish }: CommandContext): Command {
+export function explainCommand({ shell }: CommandContext): Command {
   return new Command('explain')
     .description('Explain a finding of a job or scenario file, such as JOB201, or an error code.')
     .argument('<code>', 'code as it is printed')
@@ -19,7 +18,6 @@ export function explainCommand({ shell, finish }: CommandContext): Command {
     .addHelpText('after', examples('parley explain JOB201', 'parley explain data_directory_locked'))
     .action((code: string) => {
       shell.stdout.write(`${explain(code).join('\n')}\n`);
-      finish(EXIT.ok);
     });
 }
 

@@ -21,7 +21,7 @@ interface FmtOptions {
   readonly write?: true;
 }
 
-export function fmtCommand({ shell, finish }: CommandContext): Command {
+export function fmtCommand({ shell, ends }: CommandContext): Command {
   return new Command('fmt')
     .description('Lay out job and scenario files: keys in one order, two spaces, comments kept.')
     .argument('<files...>', 'job or scenario files')
@@ -35,9 +35,7 @@ export function fmtCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley fmt job.yaml', 'parley fmt --write jobs/*.yaml', 'parley fmt --check jobs/*.yaml'),
     )
-    .action((files: readonly string[], options: FmtOptions) => {
-      finish(fmt(shell, files, options));
-    });
+    .action(ends((files: readonly string[], options: FmtOptions) => fmt(shell, files, options)));
 }
 
 function fmt(shell: Shell, files: readonly string[], options: FmtOptions): ExitCode {

@@ -13,24 +13,20 @@ import { printable, table } from '../../host/terminal-text.ts';
 import type { LeasedHost } from '../../ports/host-leases.ts';
 import type { ServingPeer } from '../../ports/proxy-peers.ts';
 import type { Store } from '../../store/open-store.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 
-interface HostsOptions {
-  readonly json?: true;
+interface HostsOptions extends Flags {
   readonly archiveReleased?: true;
-  readonly config?: string;
 }
 
-export function hostsCommand({ shell, finish }: CommandContext): Command {
+export function hostsCommand({ shell, ends }: CommandContext): Command {
   const sub = (name: string, description: string): Command =>
     new Command(name).description(description).addOption(jsonOption()).addOption(configOption());
   const drains = (name: string, description: string, draining: boolean): Command =>
     sub(name, description)
       .argument('<host>', 'name of the host')
       .addHelpText('after', '\nExit codes: 0 done, 2 there is no such host, 5 the store cannot be read.')
-      .action(async (host: string, options: HostsOptions) => {
-        finish(await drain(shell, { host, draining, options }));
-      });
+      .action(ends((host: string, options: HostsOptions) => drain(shell, { host, draining, options })));
   return new Command('hosts')
     .description('List the hosts on which sandboxes live, take one out of placement, and give one up.')
     .addHelpText(
@@ -46,9 +42,7 @@ export function hostsCommand({ shell, finish }: CommandContext): Command {
     .addCommand(
       sub('list', 'List the hosts.')
         .addHelpText('after', '\nExit codes: 0 listed, 5 the store cannot be read.')
-        .action(async (options: HostsOptions) => {
-          finish(await list(shell, options));
-        }),
+        .action(ends((options: HostsOptions) => list(shell, options))),
     )
     .addCommand(
       drains('drain', 'Place no sandbox on a host any more. What lives there goes on.', true).option(
@@ -64,9 +58,7 @@ export function hostsCommand({ shell, finish }: CommandContext): Command {
           'after',
           '\nExit codes: 0 done, 2 its worker serves or there is no such host, 5 the store cannot be read.',
         )
-        .action(async (host: string, options: HostsOptions) => {
-          finish(await giveUp(shell, host, options));
-        }),
+        .action(ends((host: string, options: HostsOptions) => giveUp(shell, host, options))),
     );
 }
 

@@ -9,14 +9,14 @@ import { Argument, Command, Option } from 'commander';
 import { installedAgent, type InstalledAgent } from '../../host/sandboxes/installed-agents.ts';
 import type { AgentImage } from '../agents/agent-image.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ImageOptions {
+interface ImageOptions extends Flags {
   readonly agent: readonly string[];
   readonly tag?: string;
   readonly baseImage?: string;
@@ -24,11 +24,9 @@ interface ImageOptions {
   readonly buildArg: readonly string[];
   readonly context?: string;
   readonly print?: true;
-  readonly json?: true;
-  readonly config?: string;
 }
 
-export function imageCommand({ shell, finish }: CommandContext): Command {
+export function imageCommand({ shell, ends }: CommandContext): Command {
   return new Command('image')
     .description('Build the image of a sandbox with agents in it, for Docker and Kubernetes.')
     .addArgument(new Argument('<action>', 'what to do').choices(['build']))
@@ -74,9 +72,7 @@ export function imageCommand({ shell, finish }: CommandContext): Command {
         'parley image build --agent opencode --print',
       ),
     )
-    .action(async (_action: 'build', options: ImageOptions) => {
-      finish(await build(shell, options));
-    });
+    .action(ends((_action: 'build', options: ImageOptions) => build(shell, options)));
 }
 
 async function build(shell: Shell, options: ImageOptions): Promise<ExitCode> {

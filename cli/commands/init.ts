@@ -22,7 +22,7 @@ import {
 import { reasonOf } from '../../host/job/job-file.ts';
 import type { Shell } from '../../host/shell.ts';
 
-export function initCommand({ shell, finish }: CommandContext): Command {
+export function initCommand({ shell, ends }: CommandContext): Command {
   return new Command('init')
     .description('Write a first job.yaml and parley.yaml; files that exist are kept.')
     .argument('[folder]', 'where to write (default: the working folder)')
@@ -31,9 +31,7 @@ export function initCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley init', 'parley init my-batch && cd my-batch && parley validate job.yaml'),
     )
-    .action((folder: string | undefined) => {
-      finish(init(shell, folder ?? '.'));
-    });
+    .action(ends((folder: string | undefined) => init(shell, folder ?? '.')));
 }
 
 function init(shell: Shell, folder: string): ExitCode {

@@ -4,7 +4,7 @@
  */
 import { Argument, Command, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
@@ -16,7 +16,7 @@ import { userId } from '../../core/ids.ts';
 import { instantFromText } from '../../core/text/instant-text.ts';
 import type { Store } from '../../store/open-store.ts';
 
-interface KeyOptions {
+interface KeyOptions extends Flags {
   readonly user: string;
   readonly scope: 'admin' | 'user';
   readonly name?: string;
@@ -24,15 +24,13 @@ interface KeyOptions {
   readonly secret?: string;
   readonly namespace?: string;
   readonly secretOnly?: true;
-  readonly json?: true;
-  readonly config?: string;
 }
 
 const USER = 'local';
 const ACTIONS = ['create', 'first', 'list', 'revoke'] as const;
 type Action = (typeof ACTIONS)[number];
 
-export function keyCommand({ shell, finish }: CommandContext): Command {
+export function keyCommand({ shell, ends }: CommandContext): Command {
   return new Command('key')
     .description('Issue, list and revoke keys of the application API.')
     .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
@@ -59,9 +57,11 @@ export function keyCommand({ shell, finish }: CommandContext): Command {
         'parley key revoke 3',
       ),
     )
-    .action(async (action: Action, id: string | undefined, options: KeyOptions) => {
-      finish(await carryOut(shell, { action, id: id ?? '' }, options));
-    });
+    .action(
+      ends((action: Action, id: string | undefined, options: KeyOptions) =>
+        carryOut(shell, { action, id: id ?? '' }, options),
+      ),
+    );
 }
 
 async function carryOut(

@@ -2,29 +2,31 @@
  * `parley logs`: what agents said and did, as the store has it.
  * Owns which conversations are printed and how long; lines are made in print/event-line.ts.
  */
+import type { ConversationId } from '../../core/ids.ts';
 import { endedWell } from '../../core/status.ts';
 import { Command } from 'commander';
 import type { RunItemRow } from '../../core/machine/projection.ts';
+import { timeOfDay } from '../../core/text/amounts.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import type { Reader } from '../../host/host-port.ts';
+import { cut } from '../../host/terminal-text.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { readEvidence } from '../results/item-evidence.ts';
+import { eventLine } from '../print/event-line.ts';
+import { readEvidence } from '../run-results.ts';
 import { checkLines, evidenceRecord, findingLines } from '../print/evidence.ts';
-import { openRecords } from '../../host/records.ts';
+import { openRecords, type RecordStream } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
-import type { Shell } from '../../host/shell.ts';
-import { transcriptPrinter } from '../transcript-printer.ts';
+import type { Shell, TextStream } from '../../host/shell.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
-interface LogsOptions extends ServerOptions {
+interface LogsOptions extends ServerOptions, Flags {
   readonly follow?: true;
   readonly failed?: true;
-  readonly json?: true;
-  readonly config?: string;
 }
 
-export function logsCommand({ shell, finish }: CommandContext): Command {
+export function logsCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('logs')
     .description('Print the transcripts of a run.')
     .argument('<run>', 'id of the run')
@@ -41,9 +43,11 @@ export function logsCommand({ shell, finish }: CommandContext): Command {
         'parley logs first-batch-20261121t043105-9f3c esm-entry -f',
       ),
     )
-    .action(async (id: string, key: string | undefined, options: LogsOptions) => {
-      finish(await logs(shell, { id, key: key ?? null, options }));
-    });
+    .action(
+      ends((id: string, key: string | undefined, options: LogsOptions) =>
+        logs(shell, { id, key: key ?? null, options }),
+      ),
+    );
   return addServerOptions(command);
 }
 
@@ -95,4 +99,85 @@ function choose(items: readonly RunItemRow[], { id, key, options }: LogsRequest)
   }
   if (options.failed !== true) return named;
   return named.filter((item) => item.phase === 'ended' && !endedWell(item.outcome));
+}
+
+const PAGE_EVENTS = 500;
+const DETAIL_WIDTH = 180;
+
+interface TranscriptPrinter {
+  /** Prints what is new in the conversations of these items. */
+  print(items: readonly RunItemRow[]): Promise<void>;
+}
+
+interface Cursor {
+  event: number;
+  lifecycle: number;
+  /** The sentence that was printed last: who was refused by a sandbox is placed again. */
+  placement: string | null;
+}
+
+/**
+ * Transcripts of a run's conversations, printed once each event and in order, however often it is asked.
+ * Owns the cursors; must not decide when to look again.
+ */
+function transcriptPrinter(options: {
+  readonly reader: Reader;
+  readonly stdout: TextStream;
+  /** Null prints lines. */
+  readonly records: RecordStream | null;
+}): TranscriptPrinter {
+  const { reader, stdout, records } = options;
+  const cursors = new Map<string, Cursor>();
+  const printEvents = async (key: string, id: ConversationId, cursor: { event: number }): Promise<void> => {
+    for (;;) {
+      const page = await reader.events(id, { afterSequence: cursor.event, limit: PAGE_EVENTS });
+      for (const event of page) {
+        cursor.event = event.sequence;
+        if (records !== null) {
+          records.write({
+            type: 'event',
+            key,
+            conversation_id: id,
+            sequence: event.sequence,
+            event: event.body,
+          });
+          continue;
+        }
+        const line = eventLine(key, event);
+        if (line !== null) stdout.write(`${line}\n`);
+      }
+      if (page.length < PAGE_EVENTS) return;
+    }
+  };
+  const printPlacement = async (key: string, id: ConversationId, cursor: Cursor): Promise<void> => {
+    const placement = await reader.placement(id);
+    if (placement === null || placement === cursor.placement) return;
+    cursor.placement = placement;
+    if (records !== null) records.write({ type: 'placement', key, conversation_id: id, placement });
+    else stdout.write(`${key} placed by ${placement}\n`);
+  };
+  const printLifecycle = async (
+    key: string,
+    id: ConversationId,
+    cursor: { lifecycle: number },
+  ): Promise<void> => {
+    const all = await reader.lifecycleEvents(id);
+    for (const { at, code, detail } of all.slice(cursor.lifecycle)) {
+      if (records !== null) records.write({ type: 'lifecycle', key, conversation_id: id, at, code, detail });
+      else stdout.write(`${timeOfDay(at)} ${key} ${code}: ${cut(detail, DETAIL_WIDTH)}\n`);
+    }
+    cursor.lifecycle = all.length;
+  };
+  return {
+    async print(items) {
+      for (const { key, conversationId } of items) {
+        if (conversationId === null) continue;
+        const cursor = cursors.get(conversationId) ?? { event: 0, lifecycle: 0, placement: null };
+        cursors.set(conversationId, cursor);
+        await printPlacement(key, conversationId, cursor);
+        await printEvents(key, conversationId, cursor);
+        await printLifecycle(key, conversationId, cursor);
+      }
+    },
+  };
 }

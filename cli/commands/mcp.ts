@@ -38,7 +38,7 @@ In the configuration of a client, on pipes:
 and of one that reaches it over HTTP:
   { "mcpServers": { "parley": { "url": "http://127.0.0.1:3040/mcp", "headers": { "Authorization": "Bearer KEY" } } } }`;
 
-export function mcpCommand({ shell, finish }: CommandContext): Command {
+export function mcpCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('mcp')
     .description(
       'Serve the deployment as tools of the Model Context Protocol, so that other agents delegate.',
@@ -87,9 +87,7 @@ export function mcpCommand({ shell, finish }: CommandContext): Command {
         'parley mcp --http --port 3040 --jobs ./jobs',
       ),
     )
-    .action(async (options: McpOptions) => {
-      finish(await serve(shell, options));
-    });
+    .action(ends((options: McpOptions) => serve(shell, options)));
   return addServerOptions(command);
 }
 

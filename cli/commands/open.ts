@@ -11,20 +11,18 @@ import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
 import { openRecords } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { openRun, type OpenedRun } from '../open-run.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { type OpenedRun, openRun } from '../open-run.ts';
 import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
 
-interface OpenOptions extends ServerOptions {
+interface OpenOptions extends ServerOptions, Flags {
   readonly print?: true;
-  readonly json?: true;
-  readonly config?: string;
 }
 
 /** As `parley init` and the examples name it. */
 const FILE = 'report.html';
 
-export function openCommand({ shell, finish }: CommandContext): Command {
+export function openCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('open')
     .description('Open the report of a run in a browser; with --server, its page in the console.')
     .argument('<run>', 'id of the run')
@@ -44,9 +42,7 @@ export function openCommand({ shell, finish }: CommandContext): Command {
         'parley open first-batch-20261121t043105-9f3c --server https://parley.example.com',
       ),
     )
-    .action(async (id: string, options: OpenOptions) => {
-      finish(await open(shell, id, options));
-    });
+    .action(ends((id: string, options: OpenOptions) => open(shell, id, options)));
   return addServerOptions(command);
 }
 

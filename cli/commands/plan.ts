@@ -17,28 +17,26 @@ import type { Outcome } from '../../core/status.ts';
 import { diffPlans } from '../../dsl/plan/plan-diff.ts';
 import { installedAgents } from '../../host/sandboxes/installed-agents.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, type CommandContext } from '../command-context.ts';
+import { configOption, examples, type CommandContext, type Flags } from '../command-context.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
 import { lastRun } from '../last-run.ts';
-import { loadExplainedPlan, loadPlan, type ExplainedPlan } from '../job/load-plan.ts';
+import { type ExplainedPlan, loadExplainedPlan, loadPlan } from '../job/load-plan.ts';
 import { outlookLines, planOutlook } from '../../host/job/plan-outlook.ts';
 import { duration, usd } from '../../core/text/amounts.ts';
 import { agentsOf, providerOf } from '../../host/preflight/check-agents.ts';
 import { ownRulesLines } from '../print/own-rules.ts';
-import { planDiffLines } from '../print/plan-diff.ts';
-import { expandedLines, expandedRecords, type Expanded } from '../print/plan-expanded.ts';
+import { planDiffLines } from '../take-changes.ts';
+import { type Expanded, expandedLines, expandedRecords } from '../print/plan-expanded.ts';
 import { openRecords } from '../../host/records.ts';
 import { cut, table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface PlanOptions extends InputOptions {
+interface PlanOptions extends InputOptions, Flags {
   readonly out?: string;
-  readonly json?: true;
   readonly expanded?: true;
-  readonly config?: string;
   readonly diff?: string;
   readonly again?: true;
 }
@@ -47,7 +45,7 @@ const PROMPT_WIDTH = 100;
 /** A longer list is for --expanded. */
 const ITEMS_SHOWN_MAX = 50;
 
-export function planCommand({ shell, finish }: CommandContext): Command {
+export function planCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('plan')
     .description('Compile a job file and show what a run would do.')
     .argument('<file>', 'job file, or a saved plan')
@@ -65,9 +63,7 @@ export function planCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley plan job.yaml', 'parley plan job.yaml --out plan.json && parley run plan.json'),
     )
-    .action(async (file: string, options: PlanOptions) => {
-      finish(await plan(shell, file, options));
-    });
+    .action(ends((file: string, options: PlanOptions) => plan(shell, file, options)));
   return addInputOptions(command);
 }
 

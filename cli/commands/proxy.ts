@@ -19,7 +19,7 @@ interface ProxyFlags {
   readonly host: string;
 }
 
-export function proxyCommand({ shell, finish }: CommandContext): Command {
+export function proxyCommand({ shell, ends }: CommandContext): Command {
   return new Command('proxy')
     .description('Serve the models of a configuration file in front of an external gateway.')
     .addOption(new Option('--config <file>', 'file with the block "proxy_config"').makeOptionMandatory())
@@ -41,9 +41,7 @@ export function proxyCommand({ shell, finish }: CommandContext): Command {
         'parley proxy --config parley.yaml --port 8080 --host 0.0.0.0',
       ),
     )
-    .action(async (flags: ProxyFlags) => {
-      finish(await serve(shell, flags));
-    });
+    .action(ends((flags: ProxyFlags) => serve(shell, flags)));
 }
 
 /** Resolves when a signal ends it. */

@@ -3,7 +3,7 @@
  * Owns the list of what was written; neither is made here.
  */
 import { Command, Option } from 'commander';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { RunDesk } from '../../host/host-port.ts';
@@ -16,13 +16,11 @@ import { withDesk } from '../with-host.ts';
 
 const SUMMARIES = ['github', 'slack'] as const;
 
-interface ReportOptions {
+interface ReportOptions extends Flags {
   readonly summary?: (typeof SUMMARIES)[number];
-  readonly json?: true;
-  readonly config?: string;
 }
 
-export function reportCommand({ shell, finish }: CommandContext): Command {
+export function reportCommand({ shell, ends }: CommandContext): Command {
   return new Command('report')
     .description('Write the reports of a run anew, or print a summary of it.')
     .argument('<run>', 'id of the run')
@@ -46,14 +44,13 @@ export function reportCommand({ shell, finish }: CommandContext): Command {
         'parley report last --summary slack | curl --json @- "$SLACK_WEBHOOK_URL"',
       ),
     )
-    .action(async (id: string, options: ReportOptions) => {
-      const { summary } = options;
-      finish(
-        summary === undefined
-          ? await report(shell, id, options)
-          : await printSummary(shell, { id, form: summary, options }),
-      );
-    });
+    .action(
+      ends((id: string, options: ReportOptions) =>
+        options.summary === undefined
+          ? report(shell, id, options)
+          : printSummary(shell, { id, form: options.summary, options }),
+      ),
+    );
 }
 
 interface SummaryRequest {

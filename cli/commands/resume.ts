@@ -8,41 +8,40 @@ import type { Plan } from '../../core/plan/plan.ts';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
 import { CliError } from '../../host/cli-error.ts';
 import {
+  type CommandContext,
   configOption,
   engineOption,
   examples,
   jsonOption,
   plainOption,
-  type CommandContext,
+  type Flags,
 } from '../command-context.ts';
 import type { EngineKind } from '../../host/config/deployment-config.ts';
 import type { ExitCode } from '../../host/exit-code.ts';
 import { noSuchRun, openDeployment } from '../../host/open-deployment.ts';
-import { openHostWithView, orClose } from '../open-host.ts';
+import { launched, openHostWithView, orClose } from '../open-host.ts';
 import { parseRunId } from '../../host/run-id.ts';
 import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
 import { loadPlan } from '../job/load-plan.ts';
 import { readSettings, userName } from '../run-settings.ts';
-import { StagedRows, stageRows, type ReadStageRows } from '../job/staged-rows.ts';
+import { type ReadStageRows, StagedRows, stageRows } from '../job/staged-rows.ts';
 import { takeChanges } from '../take-changes.ts';
 import { attend } from '../run-session.ts';
 import { namedRun } from '../open-run.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ResumeOptions extends InputOptions {
+interface ResumeOptions extends InputOptions, Flags {
   readonly acceptChanges?: true;
   readonly class?: string;
   readonly set?: readonly string[];
-  readonly json?: true;
   readonly plain?: true;
   readonly engine?: EngineKind;
-  readonly config?: string;
 }
 
 /** Reasons that pass by themselves; an agent's own error, or a person's word, does not. */
 const CLASSES_DEFAULT: readonly FailureClass[] = ['infra', 'rate_limited', 'quota', 'refused', 'timeout'];
 
-export function resumeCommand({ shell, finish }: CommandContext): Command {
+export function resumeCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('resume')
     .description('Go on with a run, and take up what failed for passing reasons.')
     .argument('<run>', 'id of the run')
@@ -67,9 +66,11 @@ export function resumeCommand({ shell, finish }: CommandContext): Command {
         'parley resume first-batch-20261121t043105-9f3c job.yaml --accept-changes',
       ),
     )
-    .action(async (id: string, file: string | undefined, options: ResumeOptions) => {
-      finish(await resume(shell, { id, file }, options));
-    });
+    .action(
+      ends((id: string, file: string | undefined, options: ResumeOptions) =>
+        resume(shell, { id, file }, options),
+      ),
+    );
   return addInputOptions(command);
 }
 
@@ -115,13 +116,7 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
           { host, view },
           takeChanges({ host, runId, planned: plan, job, accepts, by, requestId, say }),
         );
-  view.launched({
-    runId,
-    name: plan.name,
-    planHash: present.hash,
-    itemCount: present.items.length,
-    results: host.results.location(runId),
-  });
+  launched({ host, view }, runId, present);
   if (settings !== null) {
     const event = { type: 'settingsChanged', requestId: `${requestId}-set`, by, settings } as const;
     await orClose({ host, view }, host.tellRun(runId, event));

@@ -8,12 +8,13 @@ import { isAwaiting } from '../../core/plan/known-items.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { CliError } from '../../host/cli-error.ts';
 import {
+  type CommandContext,
   configOption,
   engineOption,
   examples,
   jsonOption,
   plainOption,
-  type CommandContext,
+  type Flags,
 } from '../command-context.ts';
 import type { EngineKind } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
@@ -23,13 +24,13 @@ import { detach } from '../detach.ts';
 import { keptIssues } from '../job/issue-answers.ts';
 import { loadPlan, type PlanRequest } from '../job/load-plan.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openHostWithView, orClose } from '../open-host.ts';
-import { subsetOf, type Subset } from '../job/plan-subset.ts';
+import { launched, openHostWithView, orClose } from '../open-host.ts';
+import { type Subset, subsetOf } from '../job/plan-subset.ts';
 import { preflightRun } from '../../host/preflight/preflight-run.ts';
 import { newRunId, parseRunId } from '../../host/run-id.ts';
 import { attend } from '../run-session.ts';
 import { userName } from '../run-settings.ts';
-import { refuseAwaiting, StagedRows, stageRows, type ReadStageRows } from '../job/staged-rows.ts';
+import { type ReadStageRows, refuseAwaiting, StagedRows, stageRows } from '../job/staged-rows.ts';
 import { takeChanges } from '../take-changes.ts';
 import { openServer } from '../open-run.ts';
 import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
@@ -37,9 +38,8 @@ import type { Shell } from '../../host/shell.ts';
 import { openRunView } from '../view/open-run-view.ts';
 import type { RunView } from '../view/run-view.ts';
 
-interface RunOptions extends InputOptions, ServerOptions {
+interface RunOptions extends InputOptions, ServerOptions, Flags {
   readonly runId?: string;
-  readonly json?: true;
   readonly plain?: true;
   readonly engine?: EngineKind;
   readonly concurrency?: string;
@@ -51,13 +51,12 @@ interface RunOptions extends InputOptions, ServerOptions {
   readonly again?: true;
   /** False with `--no-preflight`. */
   readonly preflight: boolean;
-  readonly config?: string;
 }
 
 /** As many as a plan holds. */
 const COUNT_MAX = 10_000;
 
-export function runCommand({ shell, finish }: CommandContext): Command {
+export function runCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('run')
     .description('Run a job file, or a saved plan, to its report.')
     .argument('<file>', 'job file, or a plan that "parley plan --out" wrote')
@@ -86,9 +85,7 @@ export function runCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: 0 all succeeded within tolerate.failed, 1 more failed, 2 nothing was started, 3 drained or\npaused, 5 the engine cannot be reached, 7 reconciliation outside tolerance, 130 left.',
     )
     .addHelpText('after', examples('parley run job.yaml', 'parley run plan.json --json > run.jsonl'))
-    .action(async (file: string, options: RunOptions) => {
-      finish(await run(shell, file, options));
-    });
+    .action(ends((file: string, options: RunOptions) => run(shell, file, options)));
   return addServerOptions(addInputOptions(command));
 }
 
@@ -210,14 +207,7 @@ interface Start {
 
 /** The id is said before the run exists, so that no run is ever without somebody who knows its name. */
 async function start({ host, view, runId, plan, secrets }: Start): Promise<void> {
-  const { name, hash, items } = plan;
-  view.launched({
-    runId,
-    name,
-    planHash: hash,
-    itemCount: items.length,
-    results: host.results.location(runId),
-  });
+  launched({ host, view }, runId, plan);
   if (plan.schedule !== undefined)
     view.notice(
       'the job has a schedule: this runs it once, now; "parley temporal schedule" lets it run by itself',

@@ -4,7 +4,14 @@
  */
 import { Command, Option } from 'commander';
 import path from 'node:path';
-import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import {
+  type CommandContext,
+  configOption,
+  engineOption,
+  examples,
+  jsonOption,
+  type Flags,
+} from '../command-context.ts';
 import type { EngineKind } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Host } from '../../host/host-port.ts';
@@ -14,7 +21,7 @@ import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ServeOptions {
+interface ServeOptions extends Flags {
   readonly port: number;
   readonly host: string;
   readonly data?: string;
@@ -25,15 +32,13 @@ interface ServeOptions {
   readonly worker: boolean;
   readonly awaitKey?: true;
   readonly engine?: EngineKind;
-  readonly json?: true;
-  readonly config?: string;
 }
 
 const LOOPBACK = '127.0.0.1';
 /** Nothing else of ours listens there. */
 const PORT_DEFAULT = 3_030;
 
-export function serveCommand({ shell, finish }: CommandContext): Command {
+export function serveCommand({ shell, ends }: CommandContext): Command {
   return new Command('serve')
     .description('Serve the application API, in the foreground.')
     .addOption(
@@ -68,9 +73,7 @@ export function serveCommand({ shell, finish }: CommandContext): Command {
         '\nConversations and sandboxes go on with the next start.',
     )
     .addHelpText('after', examples('parley serve', 'parley serve --port 8080 --data ./data --json'))
-    .action(async (options: ServeOptions) => {
-      finish(await serve(shell, options));
-    });
+    .action(ends((options: ServeOptions) => serve(shell, options)));
 }
 
 async function serve(shell: Shell, options: ServeOptions): Promise<ExitCode> {

@@ -13,23 +13,21 @@ import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { itemRecord, openRecords, runRecord } from '../../host/records.ts';
 import { calledAs, type Shell } from '../../host/shell.ts';
 import { table } from '../../host/terminal-text.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { nearNames } from '../story/near-names.ts';
-import { openRun, type OpenedRun } from '../open-run.ts';
+import { type OpenedRun, openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import { readStory } from '../story/item-story.ts';
 import { storyRecord, storyText } from '../story/story-text.ts';
 
-interface ShowOptions extends ServerOptions {
+interface ShowOptions extends ServerOptions, Flags {
   readonly failed?: true;
   readonly full?: true;
-  readonly json?: true;
-  readonly config?: string;
 }
 
 const REASON_WIDTH = 60;
 
-export function showCommand({ shell, finish }: CommandContext): Command {
+export function showCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('show')
     .description('Show what came of one conversation of a run, or list them.')
     .argument('<run>', 'id of the run')
@@ -49,9 +47,9 @@ export function showCommand({ shell, finish }: CommandContext): Command {
         'parley show last esm-entry --json | jq -r "select(.type == \\"story\\") | .answer"',
       ),
     )
-    .action(async (id: string, key: string | undefined, options: ShowOptions) => {
-      finish(await show(shell, { id, key, options }));
-    });
+    .action(
+      ends((id: string, key: string | undefined, options: ShowOptions) => show(shell, { id, key, options })),
+    );
   return addServerOptions(command);
 }
 

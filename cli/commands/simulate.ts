@@ -5,7 +5,7 @@
 import { Command } from 'commander';
 import { defined } from '../../dsl/defined.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Shell } from '../../host/shell.ts';
 import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
@@ -14,7 +14,7 @@ import { readSeed, readSeeds, readUntil } from '../simulate/play-request.ts';
 import { printRecording, recordingFrom, recordRun } from '../simulate/replay.ts';
 import { simulateJob } from '../simulate/simulate-job.ts';
 
-interface SimulateOptions extends InputOptions {
+interface SimulateOptions extends InputOptions, Flags {
   readonly seed?: string;
   readonly until?: string;
   readonly html?: string;
@@ -25,11 +25,9 @@ interface SimulateOptions extends InputOptions {
   readonly out?: string;
   readonly replay?: string;
   readonly trace?: string;
-  readonly json?: true;
-  readonly config?: string;
 }
 
-export function simulateCommand({ shell, finish }: CommandContext): Command {
+export function simulateCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('simulate')
     .description(
       'Play a job on a virtual clock: when, on how many sandboxes, at what cost, who meets a limit.',
@@ -61,9 +59,7 @@ export function simulateCommand({ shell, finish }: CommandContext): Command {
         'parley simulate job.yaml --replay recording.json --seed 7 --until 2d --trace trace.jsonl',
       ),
     )
-    .action(async (file: string | undefined, options: SimulateOptions) => {
-      finish(await simulate(shell, file, options));
-    });
+    .action(ends((file: string | undefined, options: SimulateOptions) => simulate(shell, file, options)));
   return addInputOptions(command);
 }
 

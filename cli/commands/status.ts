@@ -3,36 +3,32 @@
  * Owns the two listings; must not wait for anything or change anything.
  */
 import { Command } from 'commander';
-import type { RunRow } from '../../core/machine/projection.ts';
+import type { LifecycleEvent, RunRow } from '../../core/machine/projection.ts';
+import { AMENDED } from '../../core/run/settings.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { readDeliveries } from '../results/deliveries.ts';
-import { readEvidence } from '../results/item-evidence.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Reader } from '../../host/host-port.ts';
 import { openRuns } from '../../host/open-deployment.ts';
 import { instant, usd } from '../../core/text/amounts.ts';
 import { deliveryRecord } from '../print/deliveries.ts';
 import { evidenceRecord } from '../print/evidence.ts';
-import { itemRecord, openRecords, runRecord } from '../../host/records.ts';
-import { runEventLines, runEventRecord } from '../print/run-events.ts';
+import { itemRecord, type JsonRecord, openRecords, runRecord } from '../../host/records.ts';
 import { runSummary } from '../print/run-summary.ts';
 import { countEnded, countUnsuccessful, runState } from '../../core/run/run-words.ts';
-import { table } from '../../host/terminal-text.ts';
-import { nextCommand } from '../run-session.ts';
+import { cut, table } from '../../host/terminal-text.ts';
 import { openRun, openServer } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
+import { runResult } from '../run-session.ts';
 
-interface StatusOptions extends ServerOptions {
-  readonly json?: true;
+interface StatusOptions extends ServerOptions, Flags {
   readonly limit: string;
-  readonly config?: string;
 }
 
 const LIMIT_DEFAULT = '20';
 
-export function statusCommand({ shell, finish }: CommandContext): Command {
+export function statusCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('status')
     .description('Show the runs so far, or one run with its conversations.')
     .argument('[run]', 'id of a run (default: all, newest first)')
@@ -41,9 +37,7 @@ export function statusCommand({ shell, finish }: CommandContext): Command {
     .addOption(configOption())
     .addHelpText('after', '\nExit codes: 0 shown, 2 there is no such run, 5 the store cannot be read.')
     .addHelpText('after', examples('parley status', 'parley status first-batch-20261121t043105-9f3c --json'))
-    .action(async (id: string | undefined, options: StatusOptions) => {
-      finish(await status(shell, id, options));
-    });
+    .action(ends((id: string | undefined, options: StatusOptions) => status(shell, id, options)));
   return addServerOptions(command);
 }
 
@@ -104,13 +98,10 @@ async function showRun(
   { row, json }: { readonly row: RunRow; readonly json: boolean },
 ): Promise<void> {
   const { runId } = row;
-  const items = await reader.runItems(runId);
-  const plan = await reader.plan(runId);
+  const told = await runResult({ env }, reader, row);
   const events = await reader.runEvents(runId);
-  const { results } = reader;
-  const deliveries = await readDeliveries(plan, { results, runId });
-  const evidence = await readEvidence(items, results);
   if (json) {
+    const { items, plan, deliveries, evidence } = told;
     const tags = new Map(plan?.items.map((item) => [item.key, item.tags]));
     const records = openRecords(stdout);
     records.write(runRecord(row));
@@ -120,8 +111,6 @@ async function showRun(
     for (const event of events) records.write(runEventRecord(runId, event));
     return;
   }
-  const next = nextCommand(row, plan, { env });
-  const told = { row, items, plan, results: results.location(runId), deliveries, evidence, next };
   stdout.write(runSummary(told));
   for (const line of runEventLines(events)) stdout.write(`${line}\n`);
 }
@@ -130,3 +119,32 @@ function parseLimit(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new CliError(`Cannot use --limit "${text}": it is no whole number from 1`);
 }
+
+type RunHappening = LifecycleEvent & { readonly at: number };
+
+const DETAIL_WIDTH = 140;
+
+/**
+ * What happened to a run as a whole, for people and as records: amendments with who and when, and what it said once.
+ * Owns the words; the events were recorded by the run.
+ */
+function runEventLines(events: readonly RunHappening[]): string[] {
+  if (events.length === 0) return [];
+  const lines = events.map(({ at, code, detail }) => {
+    const what = code === AMENDED ? `amended: ${detail}` : `${code}: ${detail}`;
+    return `${instant(at)}  ${cut(what, DETAIL_WIDTH)}`;
+  });
+  return ['', ...lines];
+}
+
+/** An amendment says what changed and by whom, as far as somebody is known; anything else its code. */
+function runEventRecord(runId: string, { at, code, detail }: RunHappening): JsonRecord {
+  if (code !== AMENDED) return { type: 'run_event', run_id: runId, at, code, detail };
+  const split = detail.lastIndexOf(BY);
+  const what = split === -1 ? detail : detail.slice(0, split);
+  const by = split === -1 ? null : detail.slice(split + BY.length);
+  return { type: 'amendment', run_id: runId, at, what, by };
+}
+
+/** As core/run/settings.ts writes it. */
+const BY = ', by ';

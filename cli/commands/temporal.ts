@@ -8,11 +8,8 @@ import { devCommand } from '../temporal/dev.ts';
 import { registerCommand } from '../temporal/register.ts';
 import { replayCommand } from '../temporal/replay.ts';
 import { restoredCommand } from '../temporal/restored.ts';
-import { scheduleCommand } from '../temporal/schedule.ts';
-import { schedulesCommand } from '../temporal/schedules.ts';
-import { versionsCommand } from '../temporal/versions.ts';
-import { drainCommand } from '../temporal/versions-drain.ts';
-import { promoteCommand } from '../temporal/versions-promote.ts';
+import { scheduleCommand, schedulesCommand } from '../temporal/schedule.ts';
+import { versionsCommand, promoteCommand, drainCommand } from '../temporal/versions.ts';
 
 const SUBCOMMANDS: readonly ((context: CommandContext) => Command)[] = [
   devCommand,

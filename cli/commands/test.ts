@@ -2,36 +2,35 @@
  * `parley test`: scenario files as tests of a policy.
  * Owns flags, order and exit code; what a report looks like is in cli/scenario/.
  */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { Command, Option } from 'commander';
+import { reasonOf } from '../../host/job/job-file.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
-import { findScenarios } from '../scenario/find-scenarios.ts';
-import { junitXml } from '../scenario/junit.ts';
-import { readScenario, type LoadedScenario } from '../scenario/load-scenario.ts';
+import { saysScenario } from '../simulate/document-kind.ts';
+import { junitXml, type Tested, testReporter } from '../scenario/test-reporter.ts';
+import { type LoadedScenario, readScenario } from '../scenario/load-scenario.ts';
 import { playLoaded } from '../scenario/play-loaded.ts';
 import type { PlayOn } from '../scenario/play-on-temporal.ts';
-import { testReporter } from '../scenario/test-reporter.ts';
-import type { Tested } from '../scenario/tested.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 import { readSeed, readSeeds } from '../simulate/play-request.ts';
-import { writeOutput } from '../simulate/write-output.ts';
+import { writeOutput } from '../simulate/answer-files.ts';
 
-interface TestOptions {
+interface TestOptions extends Flags {
   readonly seed?: string;
   readonly seeds?: string;
   readonly filter?: string;
   readonly junit?: string;
-  readonly json?: true;
-  readonly config?: string;
   readonly engine: 'simulator' | 'temporal';
 }
 
-export function testCommand({ shell, finish }: CommandContext): Command {
+export function testCommand({ shell, ends }: CommandContext): Command {
   return new Command('test')
     .description('Play scenario files as tests of a policy, and print TAP.')
     .argument('<paths...>', 'scenario files, or folders that hold some')
@@ -54,9 +53,7 @@ export function testCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley test policies', 'parley test policies --seeds 20 --junit policies.xml'),
     )
-    .action(async (paths: readonly string[], options: TestOptions) => {
-      finish(await test(shell, paths, options));
-    });
+    .action(ends((paths: readonly string[], options: TestOptions) => test(shell, paths, options)));
 }
 
 async function test(shell: Shell, paths: readonly string[], options: TestOptions): Promise<ExitCode> {
@@ -133,4 +130,57 @@ function nothingFound(paths: readonly string[], filter: string): CliError {
   return new CliError(`Cannot test: there is no scenario${which} in ${where}`, {
     remedy: 'a scenario is a YAML file with "kind: scenario"; docs/policy-tests.md shows one',
   });
+}
+
+/** A folder with more files is no folder of tests: somebody named the wrong one. */
+const FILES_MAX = 10_000;
+/** A larger file is data; a scenario is written by hand. */
+const BYTES_MAX = 10 * 1024 * 1024;
+const SCENARIO_NAME = /\.scenario\.ya?ml$/;
+const YAML_NAME = /\.ya?ml$/;
+
+/** Paths as typed, or below what was typed; sorted within each, without repeats. @throws CliError when one cannot be read */
+function findScenarios(cwd: string, named: readonly string[]): readonly string[] {
+  const found = named.flatMap((name) => scenariosAt(cwd, name));
+  return [...new Set(found)];
+}
+
+function scenariosAt(cwd: string, name: string): string[] {
+  try {
+    return statSync(path.resolve(cwd, name)).isDirectory() ? below(cwd, name) : [name];
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(`Cannot test "${name}": ${reasonOf(error)}`, {
+      remedy: 'name scenario files, or folders that hold some',
+    });
+  }
+}
+
+function below(cwd: string, folder: string): string[] {
+  const absolute = path.resolve(cwd, folder);
+  const names = walk(absolute).sort();
+  return names
+    .filter((name) => SCENARIO_NAME.test(name) || (YAML_NAME.test(name) && holdsScenario(name)))
+    .map((name) => path.join(folder, path.relative(absolute, name)));
+}
+
+/** Folders that begin with a dot, and installed packages, hold nobody's own tests. */
+function walk(root: string): string[] {
+  const files: string[] = [];
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const name = path.join(folder, entry.name);
+      if (entry.isFile()) files.push(name);
+      if (files.length > FILES_MAX)
+        throw new CliError(`Cannot test "${root}": it holds more than ${FILES_MAX} files`);
+      if (entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+        folders.push(name);
+    }
+  }
+  return files;
+}
+
+function holdsScenario(file: string): boolean {
+  return statSync(file).size <= BYTES_MAX && saysScenario(readFileSync(file, 'utf8'));
 }

@@ -28,7 +28,7 @@ interface ValidateOptions extends InputOptions {
   readonly config?: string;
 }
 
-export function validateCommand({ shell, finish }: CommandContext): Command {
+export function validateCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('validate')
     .description('Check job and scenario files and print every finding with its place and remedy.')
     .argument('<files...>', 'job or scenario files')
@@ -40,9 +40,7 @@ export function validateCommand({ shell, finish }: CommandContext): Command {
     .addOption(configOption())
     .addHelpText('after', '\nExit codes: 0 no errors, 1 errors, 2 a file cannot be read.')
     .addHelpText('after', examples('parley validate job.yaml', 'parley validate jobs/*.yaml --format github'))
-    .action(async (files: readonly string[], options: ValidateOptions) => {
-      finish(await validate(shell, files, options));
-    });
+    .action(ends((files: readonly string[], options: ValidateOptions) => validate(shell, files, options)));
   return addInputOptions(command);
 }
 

@@ -8,8 +8,8 @@ import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { parseDuration } from '../../dsl/duration.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
-import { EXIT, exitCodeOfRun, type ExitCode } from '../../host/exit-code.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { EXIT, type ExitCode, exitCodeOfRun } from '../../host/exit-code.ts';
 import { noSuchRun } from '../../host/open-deployment.ts';
 import { openRecords, runRecord } from '../../host/records.ts';
 import { countEnded, runCounts, runState } from '../../core/run/run-words.ts';
@@ -18,14 +18,12 @@ import { openRun } from '../open-run.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
-interface WaitOptions extends ServerOptions {
+interface WaitOptions extends ServerOptions, Flags {
   readonly for: string;
   readonly timeout?: string;
-  readonly json?: true;
-  readonly config?: string;
 }
 
-export function waitCommand({ shell, finish }: CommandContext): Command {
+export function waitCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('wait')
     .description('Wait until a run is finished or rests, and end with its exit code.')
     .argument('<run>', 'id of the run')
@@ -44,9 +42,7 @@ export function waitCommand({ shell, finish }: CommandContext): Command {
         'parley wait first-batch-20261121t043105-9f3c --for key=esm-entry',
       ),
     )
-    .action(async (id: string, options: WaitOptions) => {
-      finish(await wait(shell, id, options));
-    });
+    .action(ends((id: string, options: WaitOptions) => wait(shell, id, options)));
   return addServerOptions(command);
 }
 

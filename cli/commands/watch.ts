@@ -3,26 +3,29 @@
  * Owns the end of the watching; Ctrl-C ends the watching and never the run.
  */
 import { Command } from 'commander';
-import { configOption, examples, jsonOption, plainOption, type CommandContext } from '../command-context.ts';
-import { readDeliveries } from '../results/deliveries.ts';
-import { readEvidence } from '../results/item-evidence.ts';
-import { EXIT, exitCodeOfRun, type ExitCode } from '../../host/exit-code.ts';
+import {
+  type CommandContext,
+  configOption,
+  examples,
+  jsonOption,
+  plainOption,
+  type Flags,
+} from '../command-context.ts';
+import { EXIT, type ExitCode, exitCodeOfRun } from '../../host/exit-code.ts';
 import { noSuchRun } from '../../host/open-deployment.ts';
 import { hostOfServer, openRun } from '../open-run.ts';
 import { runSummary } from '../print/run-summary.ts';
-import { nextCommand } from '../run-session.ts';
 import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 import { openRunView } from '../view/open-run-view.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
+import { runResult } from '../run-session.ts';
 
-interface WatchOptions extends ServerOptions {
-  readonly json?: true;
+interface WatchOptions extends ServerOptions, Flags {
   readonly plain?: true;
-  readonly config?: string;
 }
 
-export function watchCommand({ shell, finish }: CommandContext): Command {
+export function watchCommand({ shell, ends }: CommandContext): Command {
   const command = new Command('watch')
     .description('Show a run while it goes on elsewhere.')
     .argument('<run>', 'id of the run')
@@ -35,9 +38,7 @@ export function watchCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: those of "parley run" once the run ends; 130 when you stopped watching.',
     )
     .addHelpText('after', examples('parley watch first-batch-20261121t043105-9f3c'))
-    .action(async (id: string, options: WatchOptions) => {
-      finish(await watch(shell, id, options));
-    });
+    .action(ends((id: string, options: WatchOptions) => watch(shell, id, options)));
   return addServerOptions(command);
 }
 
@@ -59,15 +60,9 @@ async function watch(shell: Shell, id: string, options: WatchOptions): Promise<E
     if (row === null) throw noSuchRun(id);
     view.close();
     if (signal.aborted) return EXIT.interrupted;
-    const plan = await reader.plan(runId);
-    const { results } = reader;
-    const items = await reader.runItems(runId);
-    const deliveries = await readDeliveries(plan, { results, runId });
-    const evidence = await readEvidence(items, results);
-    const next = nextCommand(row, plan, shell);
-    const told = { row, items, plan, results: results.location(runId), deliveries, evidence, next };
+    const told = await runResult(shell, reader, row);
     if (!json) shell.stdout.write(runSummary(told));
-    return exitCodeOfRun(row, plan);
+    return exitCodeOfRun(row, told.plan);
   } finally {
     interrupt.release();
     view.close();

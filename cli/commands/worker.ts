@@ -4,27 +4,32 @@
  */
 import { Command, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import {
+  type CommandContext,
+  configOption,
+  engineOption,
+  examples,
+  jsonOption,
+  type Flags,
+} from '../command-context.ts';
 import type { DeploymentConfig, EngineKind } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Host } from '../../host/host-port.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { parsePort } from '../parse-port.ts';
 import type { Shell } from '../../host/shell.ts';
-import { startHealthServer, type HealthServer } from '../../host/worker/health-server.ts';
+import { type HealthServer, startHealthServer } from '../../host/worker/health-server.ts';
 import { workerView, type WorkerView } from '../../host/worker/worker-view.ts';
 
-interface WorkerOptions {
+interface WorkerOptions extends Flags {
   readonly engine?: EngineKind;
   readonly healthPort?: number;
   readonly healthHost: string;
-  readonly json?: true;
-  readonly config?: string;
 }
 
 const LOOPBACK = '127.0.0.1';
 
-export function workerCommand({ shell, finish }: CommandContext): Command {
+export function workerCommand({ shell, ends }: CommandContext): Command {
   return new Command('worker')
     .description('Carry out what the engine on Temporal orders, in the foreground.')
     .addOption(
@@ -46,9 +51,7 @@ export function workerCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: 0 ended by a signal, 2 it cannot be started so, 4 the server refuses the key,\n5 the server cannot be reached or another process owns the data directory, 130 ended at once.',
     )
     .addHelpText('after', examples('parley worker', 'parley worker --health-port 8080 --json'))
-    .action(async (options: WorkerOptions) => {
-      finish(await worker(shell, options));
-    });
+    .action(ends((options: WorkerOptions) => worker(shell, options)));
 }
 
 async function worker(shell: Shell, options: WorkerOptions): Promise<ExitCode> {

@@ -2,12 +2,14 @@
  * What code hosts answer to the questions of a job, before its plan is made.
  * Owns that a run keeps the answer it began with, and that an issue with a result is not taken again.
  */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { RunId } from '../../core/ids.ts';
 import { isSameQuery, type IssueRow, type PlanIssues } from '../../core/plan/plan-issue.ts';
 import type { AskedIssues, IssuesRead, JobWorld } from '../../dsl/world.ts';
 import { counted } from '../../core/text/counted.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
-import { handedIssues } from './handed-issues.ts';
 import { openStored } from '../../host/open-deployment.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -122,4 +124,29 @@ export async function keptIssues(
   } finally {
     await reader.close();
   }
+}
+
+/** Issues of a private repository are for nobody else. */
+const OWNER_ONLY = { mode: 0o600 } as const;
+
+function fileOf(dataDir: string, runId: RunId): string {
+  return path.join(dataDir, 'detached', `${runId}.issues.json`);
+}
+
+/** Nothing is written for a run without issues. */
+export function handIssues(dataDir: string, runId: RunId, issues: readonly PlanIssues[]): void {
+  if (issues.length === 0) return;
+  const file = fileOf(dataDir, runId);
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(issues), OWNER_ONLY);
+}
+
+/** None when nothing was handed over. */
+function handedIssues(dataDir: string, runId: RunId): readonly PlanIssues[] {
+  const file = fileOf(dataDir, runId);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PlanIssues[]) : [];
+}
+
+export function dropHandedIssues(dataDir: string, runId: RunId): void {
+  rmSync(fileOf(dataDir, runId), { force: true });
 }

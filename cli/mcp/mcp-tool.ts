@@ -38,25 +38,16 @@ export interface ToolAnnotations {
   readonly openWorldHint: boolean;
 }
 
-export const READS: ToolAnnotations = {
-  readOnlyHint: true,
+const CHANGES: ToolAnnotations = {
+  readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
 };
+export const READS: ToolAnnotations = { ...CHANGES, readOnlyHint: true };
 /** Starts work in a sandbox: it adds, and spends. */
-export const WORKS: ToolAnnotations = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: true,
-};
-export const ENDS: ToolAnnotations = {
-  readOnlyHint: false,
-  destructiveHint: true,
-  idempotentHint: true,
-  openWorldHint: false,
-};
+export const WORKS: ToolAnnotations = { ...CHANGES, idempotentHint: false, openWorldHint: true };
+export const ENDS: ToolAnnotations = { ...CHANGES, destructiveHint: true };
 
 export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
   readonly name: string;

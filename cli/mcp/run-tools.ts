@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { runSchema } from '../../api/runs/run-record.ts';
-import { runParams } from '../../api/runs/run-params.ts';
+import { runParams } from '../../api/runs/run-access.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { Finding } from '../../host/finding.ts';
 import { openDeployment } from '../../host/open-deployment.ts';

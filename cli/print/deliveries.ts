@@ -2,7 +2,7 @@
  * Pushed branches as lines and as records.
  * Owns the words; which there are is read elsewhere.
  */
-import type { Delivery } from '../results/deliveries.ts';
+import type { Delivery } from '../run-results.ts';
 import type { JsonRecord } from '../../host/records.ts';
 import { cut } from '../../host/terminal-text.ts';
 

@@ -3,7 +3,7 @@
  * Owns the words and how many are shown.
  */
 import { findingWords } from '../../core/run/items/item-evidence.ts';
-import type { ItemEvidence } from '../results/item-evidence.ts';
+import type { ItemEvidence } from '../run-results.ts';
 import type { JsonRecord } from '../../host/records.ts';
 import { cut } from '../../host/terminal-text.ts';
 

@@ -5,7 +5,10 @@
 import { counted } from '../../core/text/counted.ts';
 import { formatDuration } from '../../dsl/duration.ts';
 import { valueText } from '../../dsl/expression/value-text.ts';
+import { withoutMark } from '../../dsl/read/decode-source.ts';
+import { createExcerpts } from '../../dsl/read/excerpt.ts';
 import type { Expectation } from '../../dsl/scenario/scenario.ts';
+import type { JsonRecord } from '../../host/records.ts';
 import { eventText } from '../../simulator/scenario/event-text.ts';
 import type { ExpectationResult } from '../../simulator/scenario/play-scenario.ts';
 import { instant } from '../../core/text/amounts.ts';
@@ -61,4 +64,64 @@ export function verdictLine({ total, failed, warned }: Verdicts): string {
   const warnings = warned === 0 ? '' : `, ${warned} only warned`;
   if (failed > 0) return `${failed} of ${counted(total, 'expectation')} failed${warnings}`;
   return `${counted(total - warned, 'expectation')} held${warnings}`;
+}
+
+/** Expectations as records of `--json`, those that held included. */
+export function expectationRecords(
+  results: readonly ExpectationResult[],
+  { file, startAt, seed }: { readonly file: string; readonly startAt: number; readonly seed: number },
+): JsonRecord[] {
+  return results.map(({ expectation, held, failedAfterMs, values, reason, events }) => ({
+    type: 'expectation',
+    file,
+    line: expectation.span.line,
+    column: expectation.span.column,
+    seed,
+    name: expectation.name,
+    kind: expectation.kind,
+    level: expectation.level,
+    why: expectation.why,
+    expression: expectation.that.source,
+    held,
+    at_ms: failedAfterMs,
+    reason,
+    values: values.map(({ source, value }) => ({ source, value: valueText(value) })),
+    events: events.map(({ at, entity, event, changes }) => ({
+      at_ms: at - startAt,
+      entity,
+      event,
+      changes,
+    })),
+  }));
+}
+
+interface ScenarioSource {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** One block of lines for each that did not hold, in the order of the file. */
+export function failureBlocks(
+  results: readonly ExpectationResult[],
+  { file, text }: ScenarioSource,
+  startAt: number,
+): string[][] {
+  const excerpts = createExcerpts(withoutMark(text), []);
+  return results
+    .filter(({ held }) => !held)
+    .map((result) => {
+      const { expectation } = result;
+      const { span, level, name, that } = expectation;
+      const named = name === that.source ? '' : `${name}: `;
+      return [
+        `${file}:${span.line}:${span.column}: ${level}: ${named}${whenAsked(expectation)}: ${oneLine(that.source)}`,
+        ...excerpts.draw(span),
+        ...failureNotes(result, startAt).map((note) => `      = ${note}`),
+      ];
+    });
+}
+
+/** An expression may be written over several lines. */
+function oneLine(source: string): string {
+  return source.replace(/\s+/g, ' ');
 }

@@ -3,11 +3,17 @@
  * Owns the choice between the two; each form is in a file of its own.
  */
 import { stringify } from 'yaml';
+import type { Scenario } from '../../dsl/scenario/scenario.ts';
 import { openRecords } from '../../host/records.ts';
 import type { TextStream } from '../../host/shell.ts';
-import { expectationRecords } from './expectation-records.ts';
-import { countVerdicts, failureNotes, verdictLine, whenAsked } from './expectation-words.ts';
-import { type Tested, testName } from './tested.ts';
+import type { ScenarioAnswer } from '../../simulator/scenario/play-scenario.ts';
+import {
+  expectationRecords,
+  countVerdicts,
+  failureNotes,
+  verdictLine,
+  whenAsked,
+} from './expectation-words.ts';
 
 export interface TestReporter {
   /** Once, before the first, with how many there will be. */
@@ -99,4 +105,78 @@ function escaped(text: string): string {
 function block(details: object): string {
   const lines = stringify(details, { lineWidth: 0 }).trimEnd().split('\n');
   return `${['---', ...lines, '...'].map((line) => `  ${line}`.trimEnd()).join('\n')}\n`;
+}
+
+/** One scenario file under one seed, as `parley test` found it. */
+export type Tested =
+  | {
+      readonly kind: 'played';
+      readonly file: string;
+      /** The file itself, for excerpts. */
+      readonly text: string;
+      readonly scenario: Scenario;
+      readonly answer: ScenarioAnswer;
+    }
+  /** It has errors, which were printed. */
+  | { readonly kind: 'bad'; readonly file: string; readonly problem: string };
+
+/** `folder/night.scenario.yaml: night (seed 7)` */
+export function testName(tested: Tested): string {
+  if (tested.kind === 'bad') return tested.file;
+  return `${tested.file}: ${tested.scenario.name} (seed ${tested.answer.seed})`;
+}
+
+/** Tests as JUnit XML: a suite for a scenario under a seed, a case for an expectation. */
+export function junitXml(all: readonly Tested[]): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="parley test">\n${all.map(suite).join('')}</testsuites>\n`;
+}
+
+interface Case {
+  readonly name: string;
+  /** Null: it passed. */
+  readonly failure: { readonly message: string; readonly text: string } | null;
+}
+
+function suite(tested: Tested): string {
+  const cases = casesOf(tested);
+  const failures = cases.filter(({ failure }) => failure !== null).length;
+  const counts = `tests="${cases.length}" failures="${failures}" errors="0" skipped="0"`;
+  const body = cases.map((one) => caseXml(one, tested.file)).join('');
+  return `  <testsuite name="${attribute(testName(tested))}" ${counts}>\n${body}  </testsuite>\n`;
+}
+
+function casesOf(tested: Tested): Case[] {
+  if (tested.kind === 'bad')
+    return [{ name: 'compiles', failure: { message: 'the file has errors', text: tested.problem } }];
+  const { scenario, answer } = tested;
+  return answer.expectations.map((result) => {
+    const { expectation, held } = result;
+    const name = `${whenAsked(expectation)}: ${expectation.name}`;
+    if (held || expectation.level === 'warning') return { name, failure: null };
+    const text = failureNotes(result, scenario.startAt).join('\n');
+    return { name, failure: { message: expectation.that.source, text } };
+  });
+}
+
+function caseXml({ name, failure }: Case, file: string): string {
+  const open = `    <testcase name="${attribute(name)}" classname="${attribute(file)}"`;
+  if (failure === null) return `${open}/>\n`;
+  const message = attribute(failure.message);
+  return `${open}>\n      <failure message="${message}">${content(failure.text)}</failure>\n    </testcase>\n`;
+}
+
+function attribute(text: string): string {
+  return content(text.replace(/\s+/g, ' ')).replaceAll('"', '&quot;');
+}
+
+/** XML 1.0 has no way to write most control characters. */
+function content(text: string): string {
+  return [...text]
+    .map((character) =>
+      /[\p{Cc}\ufffe\uffff]/u.test(character) && !/[\n\t]/.test(character) ? '\ufffd' : character,
+    )
+    .join('')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 }

@@ -2,7 +2,7 @@
  * A service elsewhere as a host: what a command asks of it goes over the application API, and runs are watched as a stream.
  * Owns the translation between the two; must not carry anything out here.
  */
-import { createClient, ClientError, type Client, type RunChange } from '../../api/client/client.ts';
+import { type Client, ClientError, createClient, type RunChange } from '../../api/client/client.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error-catalogue.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -10,7 +10,7 @@ import type { Plan } from '../../core/plan/plan.ts';
 import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import { isAtRest } from '../../host/run-watch.ts';
-import type { Host, RunRequest } from '../../host/host-port.ts';
+import type { Host, Reader, RunRequest } from '../../host/host-port.ts';
 import type { ServerAddress } from './server-address.ts';
 import { rowOfItem, rowOfRun } from './server-rows.ts';
 
@@ -67,26 +67,7 @@ function notHere(what: string): ParleyError {
   });
 }
 
-type ServerReader = Omit<
-  Host,
-  | 'engine'
-  | 'application'
-  | 'ended'
-  | 'isReady'
-  | 'isolation'
-  | 'warnings'
-  | 'goesOn'
-  | 'results'
-  | 'startRun'
-  | 'tellRun'
-  | 'waitForRun'
-  | 'collect'
-  | 'reconcile'
-  | 'report'
-  | 'close'
->;
-
-function readerOfServer(client: Client): ServerReader {
+function readerOfServer(client: Client): Omit<Reader, 'results' | 'close'> {
   return {
     run: (id) => orNull(client.getRun({ params: { run_id: id } }).then(rowOfRun)),
     runs: async () => (await pages((page) => client.searchRuns({ query: page }), RUNS_MAX)).map(rowOfRun),

@@ -2,10 +2,14 @@
  * The files that one play is asked to leave: its trace, and a page.
  * Owns the collecting of trace lines until the play is over; a play that fails leaves no file.
  */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { CliError } from '../../host/cli-error.ts';
+import { reasonOf } from '../../host/job/job-file.ts';
+import { printable } from '../../host/terminal-text.ts';
 import { planPage, type PlanPage } from '../../simulator/views/plan-page.ts';
 import type { Shell } from '../../host/shell.ts';
 import type { PlayExtras } from './play-request.ts';
-import { writeOutput } from './write-output.ts';
 
 export interface AnswerFilesOptions {
   /** Paths; undefined leaves no such file. */
@@ -32,4 +36,21 @@ export function answerFiles(shell: Shell, { trace, html, json }: AnswerFilesOpti
       if (html !== undefined) writeOutput(shell, { what: 'page', file: html, text: planPage(page) });
     },
   };
+}
+
+interface FileToWrite {
+  /** In a word. */
+  readonly what: string;
+  readonly file: string;
+  readonly text: string;
+}
+
+/** @throws CliError when it cannot be written */
+export function writeOutput({ cwd, stderr }: Shell, { what, file, text }: FileToWrite): void {
+  try {
+    writeFileSync(path.resolve(cwd, file), text);
+    stderr.write(`${what} written to ${printable(file)}\n`);
+  } catch (error) {
+    throw new CliError(`Cannot write the ${what} to "${file}": ${reasonOf(error)}`);
+  }
 }

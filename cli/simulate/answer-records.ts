@@ -4,7 +4,7 @@
  */
 import type { PlanAnswer } from '../../simulator/simulate-plan.ts';
 import type { Curves } from '../../simulator/views/curves.ts';
-import { playSummary } from '../../simulator/views/play-summary.ts';
+import { playSummary } from '../../simulator/views/play-figures.ts';
 import type { JsonRecord } from '../../host/records.ts';
 
 export interface AnswerRecordsOptions {

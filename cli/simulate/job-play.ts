@@ -4,15 +4,16 @@
  */
 import type { JobSimulation, SimulatedJob } from '../../api/jobs/job-simulator.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import { isAwaiting, knownItems } from '../../core/plan/known-items.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
 import { createJobCompiler } from '../../host/serve/job-compiler.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { simulateBounded, type BoundedAnswer } from '../../simulator/simulate-plan.ts';
 import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { planPage } from '../../simulator/views/plan-page.ts';
-import { playSummary } from '../../simulator/views/play-summary.ts';
+import { playSummary } from '../../simulator/views/play-figures.ts';
 import { UNTIL_DEFAULT_MS } from './play-request.ts';
-import { playable, type Playable } from './playable.ts';
 import { refuseBroken } from './refuse-broken.ts';
 
 /** A play of more takes minutes, and is for the command line. */
@@ -79,4 +80,20 @@ function counts(words: readonly string[]): Record<string, number> {
   const found: Record<string, number> = {};
   for (const word of words) found[word] = (found[word] ?? 0) + 1;
   return found;
+}
+
+/** Which conversations of a plan can be played. */
+interface Playable {
+  readonly plan: Plan;
+  /** Each stands for conversations that are not known yet. */
+  readonly leftOut: readonly PlanItem[];
+}
+
+export function playable(plan: Plan): Playable {
+  const known = knownItems(plan);
+  if (known === plan.items) return { plan, leftOut: [] };
+  return {
+    plan: { ...plan, items: known.map((item, index) => ({ ...item, index })) },
+    leftOut: plan.items.filter(isAwaiting),
+  };
 }

@@ -7,9 +7,12 @@ import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
-import { expectationRecords } from '../scenario/expectation-records.ts';
-import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
-import { failureBlocks } from '../scenario/failure-text.ts';
+import {
+  expectationRecords,
+  countVerdicts,
+  verdictLine,
+  failureBlocks,
+} from '../scenario/expectation-words.ts';
 import { loadScenario } from '../scenario/load-scenario.ts';
 import { playLoaded } from '../scenario/play-loaded.ts';
 import type { Shell } from '../../host/shell.ts';

@@ -19,7 +19,7 @@ import { answerRecords } from './answer-records.ts';
 import { answerText, widthOf } from './answer-text.ts';
 import { parseChange, parseSweep } from './change.ts';
 import { play, SEED_DEFAULT, UNTIL_DEFAULT_MS, type PlayRequest } from './play-request.ts';
-import { playable } from './playable.ts';
+import { playable } from './job-play.ts';
 import { replayOf } from './replay.ts';
 import { sweepJob } from './sweep-job.ts';
 import { whatIfJob } from './what-if-job.ts';

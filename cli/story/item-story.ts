@@ -7,9 +7,14 @@ import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { Reader } from '../../host/host-port.ts';
 import type { Results } from '../../ports/results.ts';
-import { readDeliveries, type Delivery } from '../results/deliveries.ts';
-import { readEvidence, readFindings, type ItemEvidence } from '../results/item-evidence.ts';
-import { readOrNull } from '../results/read-results.ts';
+import {
+  readDeliveries,
+  type Delivery,
+  readEvidence,
+  readFindings,
+  type ItemEvidence,
+  readOrNull,
+} from '../run-results.ts';
 import { agentWords } from '../print/event-line.ts';
 
 export interface StoryFile {

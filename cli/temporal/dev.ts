@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Command, Option } from 'commander';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { DevServer, DevServerOptions } from '../../temporal/dev-server/start-dev-server.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { parsePort } from '../parse-port.ts';
 import { openRecords } from '../../host/records.ts';
@@ -14,21 +14,19 @@ import { padded, printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 import { namespaceOption, serverOf } from './server-options.ts';
 
-interface DevFlags {
+interface DevFlags extends Flags {
   readonly port: number;
   readonly uiPort: number;
   readonly headless?: true;
   readonly dbFile?: string;
   readonly namespace?: string;
-  readonly config?: string;
-  readonly json?: true;
 }
 
 const DEFAULT_PORT = 7233;
 /** Where the tools of Temporal expect the user interface. */
 const DEFAULT_UI_PORT = 8233;
 
-export function devCommand({ shell, finish }: CommandContext): Command {
+export function devCommand({ shell, ends }: CommandContext): Command {
   return new Command()
     .name('dev')
     .summary('run a Temporal server for development')
@@ -54,9 +52,7 @@ export function devCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley temporal dev', 'parley temporal dev --db-file .parley/temporal.db'),
     )
-    .action(async (flags: DevFlags) => {
-      finish(await serve(shell, flags));
-    });
+    .action(ends((flags: DevFlags) => serve(shell, flags)));
 }
 
 /** Resolves when a signal ends it. @throws ParleyError engine_misconfigured, engine_unreachable */

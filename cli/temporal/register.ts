@@ -26,7 +26,7 @@ const RETENTION_DAYS = 7;
 /** What a server accepts by default. */
 const RETENTION_DAYS_MAX = 365;
 
-export function registerCommand({ shell, finish }: CommandContext): Command {
+export function registerCommand({ shell, ends }: CommandContext): Command {
   return new Command()
     .name('register')
     .summary('make namespace and search attributes')
@@ -50,9 +50,7 @@ export function registerCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: 0 registered, 2 the server cannot be used so, 4 it refuses the key, 5 it does not answer.',
     )
     .addHelpText('after', examples('parley temporal register --address HOST:7233 --namespace parley'))
-    .action(async (flags: RegisterFlags) => {
-      finish(await register(shell, flags));
-    });
+    .action(ends((flags: RegisterFlags) => register(shell, flags)));
 }
 
 async function register(shell: Shell, flags: RegisterFlags): Promise<ExitCode> {

@@ -22,7 +22,7 @@ interface ReplayFlags extends ServerFlags {
   readonly json?: true;
 }
 
-export function replayCommand({ shell, finish }: CommandContext): Command {
+export function replayCommand({ shell, ends }: CommandContext): Command {
   return new Command()
     .name('replay')
     .summary('replay histories against this build')
@@ -47,9 +47,7 @@ export function replayCommand({ shell, finish }: CommandContext): Command {
         `parley temporal replay --query "ExecutionStatus = 'Running'"`,
       ),
     )
-    .action(async (place: string | undefined, flags: ReplayFlags) => {
-      finish(await replayAll(shell, place, flags));
-    });
+    .action(ends((place: string | undefined, flags: ReplayFlags) => replayAll(shell, place, flags)));
 }
 
 async function replayAll(shell: Shell, place: string | undefined, flags: ReplayFlags): Promise<ExitCode> {

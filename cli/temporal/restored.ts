@@ -6,18 +6,16 @@ import { Command, Option } from 'commander';
 import { addressFromKey, type EntityAddress, type MachineName } from '../../core/ids.ts';
 import type { JournalHeld } from '../../ports/journal.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface RestoredFlags {
+interface RestoredFlags extends Flags {
   readonly all?: true;
   readonly yes?: true;
-  readonly json?: true;
-  readonly config?: string;
 }
 
 /** Whose workflows there are. */
@@ -28,7 +26,7 @@ const MACHINES: Readonly<Record<MachineName, true>> = {
   shard: true,
 };
 
-export function restoredCommand({ shell, finish }: CommandContext): Command {
+export function restoredCommand({ shell, ends }: CommandContext): Command {
   return new Command()
     .name('restored')
     .summary('go on after workflows were reset or restored')
@@ -47,9 +45,7 @@ export function restoredCommand({ shell, finish }: CommandContext): Command {
         '\nmissing, 5 another process owns the data directory.',
     )
     .addHelpText('after', examples('parley temporal restored --all --yes'))
-    .action(async (workflow: string | undefined, flags: RestoredFlags) => {
-      finish(await restored(shell, workflow, flags));
-    });
+    .action(ends((workflow: string | undefined, flags: RestoredFlags) => restored(shell, workflow, flags)));
 }
 
 async function restored(shell: Shell, workflow: string | undefined, flags: RestoredFlags): Promise<ExitCode> {

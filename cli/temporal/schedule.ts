@@ -5,7 +5,8 @@
 import { Command, Option } from 'commander';
 import { runId, type RunId } from '../../core/ids.ts';
 import type { Plan, PlanSchedule } from '../../core/plan/plan.ts';
-import type { Schedules } from '../../temporal/schedules/schedules.ts';
+import { converterOf, knownSealKey } from '../../host/engines/temporal-codec.ts';
+import type { Schedules, ListedSchedule } from '../../temporal/schedules/schedules.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
@@ -16,8 +17,7 @@ import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import { refuseAwaiting } from '../job/staged-rows.ts';
 import type { Shell } from '../../host/shell.ts';
-import { onSchedules } from './schedule-server.ts';
-import { addressOption, namespaceOption, type ServerFlags } from './server-options.ts';
+import { addressOption, namespaceOption, type ServerFlags, serverIn } from './server-options.ts';
 
 /** What can be done to one that exists, by its name. */
 const DEEDS = { delete: 'deleted', pause: 'paused', unpause: 'unpaused', trigger: 'triggered' } as const;
@@ -27,7 +27,7 @@ interface ScheduleFlags extends ServerFlags, Partial<Readonly<Record<Deed, strin
   readonly json?: true;
 }
 
-export function scheduleCommand({ shell, finish }: CommandContext): Command {
+export function scheduleCommand({ shell, ends }: CommandContext): Command {
   const byHand = (deed: Deed, words: string): Option => {
     const others = (Object.keys(DEEDS) as Deed[]).filter((other) => other !== deed);
     return new Option(`--${deed} <name>`, words).conflicts(others);
@@ -53,9 +53,7 @@ export function scheduleCommand({ shell, finish }: CommandContext): Command {
       'after',
       examples('parley temporal schedule nightly.yaml', 'parley temporal schedule --trigger nightly'),
     )
-    .action(async (file: string | undefined, flags: ScheduleFlags) => {
-      finish(await schedule(shell, file, flags));
-    });
+    .action(ends((file: string | undefined, flags: ScheduleFlags) => schedule(shell, file, flags)));
 }
 
 async function schedule(shell: Shell, file: string | undefined, flags: ScheduleFlags): Promise<ExitCode> {
@@ -143,4 +141,86 @@ interface Said {
 function say(shell: Shell, flags: ScheduleFlags, { name, done, text }: Said): void {
   if (flags.json === true) openRecords(shell.stdout).write({ type: 'schedule_changed', name, done });
   else shell.stdout.write(`${printable(text)}\n`);
+}
+
+/** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, not_found */
+export async function onSchedules<Answer>(
+  shell: Shell,
+  flags: ServerFlags,
+  question: (schedules: Schedules) => Promise<Answer>,
+): Promise<Answer> {
+  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  const server = serverIn(config, flags);
+  const { Connection } = await import('@temporalio/client');
+  const { checkServer } = await import('../../temporal/check-server.ts');
+  const { Schedules } = await import('../../temporal/schedules/schedules.ts');
+  const { connectionOptions } = await import('../../temporal/server-address.ts');
+  const { serverProblem } = await import('../../temporal/server-problem.ts');
+  await checkServer(server);
+  const connection = Connection.lazy(connectionOptions(server));
+  try {
+    const { namespace } = server;
+    const { env } = process;
+    const dataConverter = converterOf({ env, sealKey: knownSealKey(env, config.dataDir) }, () => undefined);
+    return await question(new Schedules({ connection, namespace, dataConverter }));
+  } catch (error) {
+    throw serverProblem(server, error);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** More instants of one schedule tell a person nothing. */
+const NEXT_MAX = 3;
+
+interface SchedulesFlags extends ServerFlags {
+  readonly json?: true;
+}
+
+/** `parley temporal schedules`: which jobs run by themselves, and when next. */
+export function schedulesCommand({ shell, ends }: CommandContext): Command {
+  return new Command()
+    .name('schedules')
+    .summary('list the schedules of jobs')
+    .description('List the schedules of jobs, with their next runs.')
+    .addOption(addressOption())
+    .addOption(namespaceOption())
+    .addOption(jsonOption())
+    .addOption(configOption())
+    .addHelpText('after', examples('parley temporal schedules'))
+    .action(ends((flags: SchedulesFlags) => list(shell, flags)));
+}
+
+async function list(shell: Shell, flags: SchedulesFlags): Promise<ExitCode> {
+  const found = await onSchedules(shell, flags, (schedules) => schedules.list());
+  if (flags.json === true) {
+    const records = openRecords(shell.stdout);
+    for (const one of found) records.write(recordOf(one));
+  } else {
+    for (const one of found) shell.stdout.write(`${printable(lineOf(one))}\n`);
+    if (found.length === 0)
+      shell.stderr.write('there is no schedule; "parley temporal schedule JOB" makes one\n');
+  }
+  return EXIT.ok;
+}
+
+function recordOf({ name, paused, note, timezone, overlap, nextAt, fired, planHash }: ListedSchedule) {
+  return {
+    type: 'schedule',
+    name,
+    paused,
+    note,
+    timezone,
+    overlap,
+    fired,
+    plan_hash: planHash,
+    next: nextAt.map((at) => new Date(at).toISOString()),
+  };
+}
+
+function lineOf({ name, paused, note, overlap, nextAt, fired }: ListedSchedule): string {
+  const next = nextAt.slice(0, NEXT_MAX).map((at) => new Date(at).toISOString());
+  const why = note === null ? '' : ` (${note})`;
+  const when = paused ? `paused${why}` : `next ${next.join(', ')}`;
+  return `${name}: fired ${fired} times, overlap ${overlap}, ${when}`;
 }

@@ -2,16 +2,19 @@
  * `parley temporal versions`: the builds of the workers, which of them is current, and what is left on each.
  * Owns what is printed.
  */
-import { Command } from 'commander';
+import type { Connection } from '@temporalio/client';
+import { Command, Option, InvalidArgumentError } from 'commander';
+import { openDeployment } from '../../host/open-deployment.ts';
 import type { DeploymentBuilds } from '../../temporal/versioning/builds.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import type { DrainProgress } from '../../temporal/versioning/drain.ts';
+import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openRecords } from '../../host/records.ts';
-import { table } from '../../host/terminal-text.ts';
+import { table, printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
-import { askServer, withServerOptions, type VersionFlags } from './versions-server.ts';
+import { addressOption, namespaceOption, serverIn, type ServerFlags } from './server-options.ts';
 
-export function versionsCommand({ shell, finish }: CommandContext): Command {
+export function versionsCommand({ shell, ends }: CommandContext): Command {
   const command = new Command()
     .name('versions')
     .summary('list the builds of the workers')
@@ -22,9 +25,7 @@ export function versionsCommand({ shell, finish }: CommandContext): Command {
       '\nExit codes: 0 listed, 2 the server cannot be used so, 4 it refuses the key, 5 it does not answer.',
     )
     .addHelpText('after', examples('parley temporal versions'))
-    .action(async (flags: VersionFlags) => {
-      finish(await list(shell, flags));
-    });
+    .action(ends((flags: VersionFlags) => list(shell, flags)));
 }
 
 async function list(shell: Shell, flags: VersionFlags): Promise<ExitCode> {
@@ -71,4 +72,195 @@ function writeTable(shell: Shell, { deployment, current, builds }: FoundBuilds):
   if (current === null) {
     shell.stderr.write('no build is current, so none of them gets work: parley temporal promote BUILD\n');
   }
+}
+
+/** What the commands about builds share: their options, and the server that they ask. */
+export interface VersionFlags extends ServerFlags {
+  readonly deployment?: string;
+  readonly json?: true;
+}
+
+interface AskedServer {
+  readonly connection: Connection;
+  readonly namespace: string;
+  /** Deployment of the workers that is meant. */
+  readonly deployment: string;
+}
+
+/** Meant when neither the command nor the deployment's file names one. */
+const DEPLOYMENT_DEFAULT = 'parley';
+
+export function withServerOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--deployment <name>',
+        `deployment of the workers (default: engine.versioning.deployment, or ${DEPLOYMENT_DEFAULT})`,
+      ),
+    )
+    .addOption(addressOption())
+    .addOption(namespaceOption())
+    .addOption(jsonOption())
+    .addOption(configOption());
+}
+
+/** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden */
+export async function askServer<Answer>(
+  shell: Shell,
+  flags: VersionFlags,
+  question: (server: AskedServer) => Promise<Answer>,
+): Promise<Answer> {
+  const config = await openDeployment(shell, { path: flags.config, startsProxy: false });
+  const server = serverIn(config, flags);
+  const deployment = flags.deployment ?? config.engine.temporal.versioning?.deployment ?? DEPLOYMENT_DEFAULT;
+  const { checkServer } = await import('../../temporal/check-server.ts');
+  const { openServerClient } = await import('../../temporal/server-client.ts');
+  const { serverProblem } = await import('../../temporal/server-problem.ts');
+  await checkServer(server);
+  const connection = openServerClient(server);
+  try {
+    return await question({ connection, namespace: server.namespace, deployment });
+  } catch (error) {
+    throw serverProblem(server, error);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** `parley temporal promote`: one build of the workers becomes the current one. */
+export function promoteCommand({ shell, ends }: CommandContext): Command {
+  const command = new Command()
+    .name('promote')
+    .summary('make a build of the workers the current one')
+    .description('Make a build the current one: everything that begins, begins on it.')
+    .argument('<build>', 'build id, as "parley temporal versions" prints it');
+  return withServerOptions(command)
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 it is current, 2 it cannot be promoted, 4 the server refuses the key, 5 it does not answer.',
+    )
+    .addHelpText('after', examples('parley temporal promote 1.2.0-3fb2a91c07de'))
+    .action(ends((buildId: string, flags: VersionFlags) => promoteBuild(shell, buildId, flags)));
+}
+
+async function promoteBuild(shell: Shell, buildId: string, flags: VersionFlags): Promise<ExitCode> {
+  const { json } = flags;
+  const { promote } = await import('../../temporal/versioning/promote.ts');
+  const done = await askServer(shell, flags, async (server) => ({
+    deployment: server.deployment,
+    ...(await promote(server, { deployment: server.deployment, buildId })),
+  }));
+  if (json === true) {
+    const fields = {
+      deployment: done.deployment,
+      build_id: buildId,
+      previous: done.previous,
+      changed: done.changed,
+    };
+    openRecords(shell.stdout).write({ type: 'promoted', ...fields });
+    return EXIT.ok;
+  }
+  const before = done.previous === null ? 'before it, none was' : `before it, ${done.previous} was`;
+  const text = done.changed ? `build ${buildId}: current now; ${before}` : `build ${buildId}: was current`;
+  shell.stdout.write(`${printable(text)}\n`);
+  if (done.changed && done.previous !== null) {
+    shell.stderr.write(`${printable(`to move what is open: parley temporal drain ${done.previous}`)}\n`);
+  }
+  return EXIT.ok;
+}
+
+interface DrainFlags extends VersionFlags {
+  /** Seconds. */
+  readonly wait: number;
+}
+
+/** Longer than a command takes as a rule; a set-up script may take more. */
+const WAIT_SECONDS = 600;
+const WAIT_SECONDS_MAX = 86_400;
+
+/** `parley temporal drain`: what is open on an old build moves to the current one. */
+export function drainCommand({ shell, ends }: CommandContext): Command {
+  const command = new Command()
+    .name('drain')
+    .summary('move what is open on an old build to the current one')
+    .description(
+      'Ask every open entity of a build to go on with the current one, and wait until none is left.',
+    )
+    .argument('<build>', 'build id, as "parley temporal versions" prints it')
+    .addOption(
+      new Option('--wait <seconds>', 'how long to wait').argParser(parseSeconds).default(WAIT_SECONDS),
+    );
+  return withServerOptions(command)
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 nothing is left on it, 2 it cannot be drained, 3 something is left, 4 the server refuses the' +
+        '\nkey, 5 it does not answer, 130 Ctrl-C.',
+    )
+    .addHelpText('after', examples('parley temporal drain 1.1.0-77d0c4e21ab9'))
+    .action(ends((buildId: string, flags: DrainFlags) => drainBuild(shell, buildId, flags)));
+}
+
+async function drainBuild(shell: Shell, buildId: string, flags: DrainFlags): Promise<ExitCode> {
+  const interrupted = new AbortController();
+  const stopListening = shell.onInterrupt(() => interrupted.abort());
+  try {
+    const left = await askServer(shell, flags, async ({ connection, namespace, deployment }) => {
+      const { WorkflowClient } = await import('@temporalio/client');
+      const { drain } = await import('../../temporal/versioning/drain.ts');
+      const progress = await drain({
+        connection,
+        namespace,
+        client: new WorkflowClient({ connection, namespace }),
+        version: { deployment, buildId },
+        waitMs: flags.wait * 1_000,
+        onProgress: progressPrinter(shell, flags),
+        signal: interrupted.signal,
+      });
+      return { ...progress, deployment };
+    });
+    return finished(shell, { buildId, flags, ...left, isInterrupted: interrupted.signal.aborted });
+  } finally {
+    stopListening();
+  }
+}
+
+/** Says what changed, not every look. */
+function progressPrinter(shell: Shell, { json }: DrainFlags): (progress: DrainProgress) => void {
+  let said = '';
+  return ({ asked, left }) => {
+    const text = `asked ${asked}, left ${left}`;
+    if (text === said) return;
+    said = text;
+    if (json === true) openRecords(shell.stdout).write({ type: 'drain_progress', asked, left });
+    else shell.stderr.write(`${text}\n`);
+  };
+}
+
+interface Finished extends DrainProgress {
+  readonly deployment: string;
+  readonly buildId: string;
+  readonly flags: DrainFlags;
+  readonly isInterrupted: boolean;
+}
+
+function finished(
+  shell: Shell,
+  { deployment, buildId, flags, asked, left, isInterrupted }: Finished,
+): ExitCode {
+  if (flags.json === true) {
+    const fields = { deployment, build_id: buildId, asked, left };
+    openRecords(shell.stdout).write({ type: 'drained', ...fields });
+  } else {
+    const rest =
+      left === 0 ? 'nothing is open on it' : `${left} are still on it, and move when their work is done`;
+    shell.stdout.write(`${printable(`build ${buildId}: ${rest}`)}\n`);
+  }
+  if (left === 0) return EXIT.ok;
+  return isInterrupted ? EXIT.interrupted : EXIT.incomplete;
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (/^\d+$/.test(text) && seconds <= WAIT_SECONDS_MAX) return seconds;
+  throw new InvalidArgumentError(`Give a number of seconds from 0 to ${WAIT_SECONDS_MAX}.`);
 }

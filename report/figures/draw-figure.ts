@@ -3,8 +3,7 @@
  * Pure; owns the markup. Every text that comes from outside is escaped here.
  */
 import { escapeText as escape } from '../page/page.ts';
-import type { Figure } from './figure.ts';
-import { figureDrawing, type FigureDrawing, type Shape } from './figure-drawing.ts';
+import { type Figure, figureDrawing, type FigureDrawing, type Shape } from './figure-drawing.ts';
 
 const TONES = { good: '--good', bad: '--bad', busy: '--busy', rest: '--series-11' } as const;
 

@@ -7,7 +7,7 @@ import type { ReconciliationDone } from '../../core/reconcile/reconciliation-rec
 import type { ReportData, ReportItem } from '../report-data.ts';
 import { usdWords } from '../report-words.ts';
 import { billedByKey } from '../work-sections.ts';
-import type { Bars, FigureTone } from './figure.ts';
+import type { Bars, FigureTone } from './figure-drawing.ts';
 
 /** Names with two bars each; more are a table. */
 const NAMES_MAX = 6;

@@ -5,7 +5,7 @@
 import type { ReportData, ReportItem } from '../report-data.ts';
 import { duration, usdWords } from '../report-words.ts';
 import { workMs } from '../work-sections.ts';
-import type { Bars, Figure, FigureTone, Levels } from './figure.ts';
+import type { Bars, Figure, FigureTone, Levels } from './figure-drawing.ts';
 import { reconciliationFigures } from './reconciliation-figures.ts';
 
 /** More bars are a table, and the table is there. */

@@ -4,8 +4,7 @@
  */
 import { usdWords } from '../../report/report-words.ts';
 import { left, right, type Column } from '../../report/document.ts';
-import { escapeText, renderPage } from '../../report/page/page.ts';
-import { tableMarkup } from '../../report/page/table-markup.ts';
+import { escapeText, renderPage, tableMarkup } from '../../report/page/page.ts';
 import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
 import { type TimeSpan, chart, CHART_LABEL_X, CHART_TOP, timeX, sinceText, coordinate } from './chart.ts';
 import { capacityFigure, costFigure, STACK, statusFigure } from './curve-figures.ts';

@@ -2,7 +2,7 @@
  * The figures of one play, and of many plays of one question.
  * Owns what is counted in a sweep; must not print.
  */
-import type { WorkInterval } from '../../core/makespan-bound.ts';
+import { type WorkInterval, makespanBoundMs } from '../../core/makespan-bound.ts';
 import type { LimitMet } from '../plan-timeline.ts';
 import type { PlanAnswer, SimulatedConversation } from '../simulate-plan.ts';
 import { spreadOf, type Spread } from './spread.ts';
@@ -108,4 +108,35 @@ export function outcomesText(
     counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return [...counts].map(([word, count]) => `${count} ${word}`).join(', ');
+}
+
+interface PlaySummary {
+  readonly makespanMs: number | null;
+  readonly makespanBoundMs: number | null;
+  readonly queuedMs: Spread | null;
+  readonly queuedTotalMs: number;
+  readonly conversationMs: Spread | null;
+  readonly costNanoUsd: number;
+  readonly sandboxesPeak: number;
+  readonly sandboxesPeakAtMs: number;
+  readonly steps: number;
+  readonly hash: string;
+}
+
+/** `startAt`: epoch milliseconds of the beginning. */
+export function playSummary(answer: PlanAnswer, startAt: number): PlaySummary {
+  const { conversations, makespanMs, endedAt } = answer;
+  const queued = queuedTimes(conversations, endedAt);
+  return {
+    makespanMs,
+    makespanBoundMs: makespanMs === null ? null : makespanBoundMs(conversationIntervals(conversations)),
+    queuedMs: spreadOf(queued),
+    queuedTotalMs: queued.reduce((sum, ms) => sum + ms, 0),
+    conversationMs: spreadOf(conversationTimes(conversations)),
+    costNanoUsd: answer.costNanoUsd,
+    sandboxesPeak: answer.sandboxesPeak,
+    sandboxesPeakAtMs: answer.sandboxesPeakAt - startAt,
+    steps: answer.steps,
+    hash: answer.hash,
+  };
 }

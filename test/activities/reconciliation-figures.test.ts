@@ -1,7 +1,7 @@
 /** Figures of a reconciliation: their numbers are those of the rows, and none is left out because it is zero. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Bars } from '../../report/figures/figure.ts';
+import type { Bars } from '../../report/figures/figure-drawing.ts';
 import { reportFigures } from '../../report/figures/report-figures.ts';
 import type { ReportData } from '../../report/report-data.ts';
 import { COMPLETE } from './report-data.ts';

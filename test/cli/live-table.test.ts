@@ -4,7 +4,7 @@ import { drawTable, type Frame } from '../../cli/view/live-table.ts';
 import { duration, usd } from '../../core/text/amounts.ts';
 import { itemState, runState } from '../../core/run/run-words.ts';
 import { cut, printable, table } from '../../host/terminal-text.ts';
-import { plainView } from '../../cli/view/plain-view.ts';
+import { plainView } from '../../cli/view/open-run-view.ts';
 import { fakeShell } from './fake-shell.ts';
 import { expectGolden } from './golden-file.ts';
 import { itemRow, runRow, START, SUCCEEDED } from './rows.ts';

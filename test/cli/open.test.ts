@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../cli/program.ts';
-import { openAddress, openerOf } from '../../cli/story/open-address.ts';
+import { openAddress, openerOf } from '../../cli/process-shell.ts';
 import { createResultsDirectory } from '../../store/blobs/results-directory.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { fakeHost } from './fake-host.ts';

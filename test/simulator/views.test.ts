@@ -6,9 +6,13 @@ import { MINUTE_MS } from '../../core/time.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts';
-import { CurveRecorder } from '../../simulator/views/curve-recorder.ts';
+import {
+  CurveRecorder,
+  activityCurve,
+  boundedPeaks,
+  CURVE_POINTS_MAX,
+} from '../../simulator/views/curves.ts';
 import { changedFates } from '../../simulator/views/compare-answers.ts';
-import { activityCurve, boundedPeaks, CURVE_POINTS_MAX } from '../../simulator/views/curves.ts';
 import { GANTT_ROWS_MAX, planPage } from '../../simulator/views/plan-page.ts';
 import { escapeText } from '../../report/page/page.ts';
 import { conversationTimes, figuresOf, summarise } from '../../simulator/views/play-figures.ts';

@@ -2,31 +2,21 @@
  * API keys of one user: listed, made and shown once, revoked.
  * Owns that the text of a new key stands on the page until somebody has taken it, and nowhere else.
  */
-import { useCallback, useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Button } from '../components/button.tsx';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
-import { Field } from '../components/field.tsx';
-import { Notice } from '../components/notice.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
-import { usePolled } from '../data/use-polled.ts';
+import { ConfirmDialog, FormDialog } from '../components/dialog.tsx';
+import { Button, TextField, ChoiceField } from '../components/form.tsx';
+import { Notice, When } from '../components/parts.tsx';
+import { ACTIONS, type Column, Table } from '../components/table.tsx';
+import { useAnswer } from '../data/use-polled.ts';
+import { beginOf } from '../lists/filter-field.ts';
 import { Listing } from '../lists/listing.tsx';
-import { ONE_PAGE } from '../lists/one-page.ts';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';
-import { IssueDialog, type IssuedKey } from './issue-dialog.tsx';
 
 type ApiKey = ResultOf<'list_keys'>[number];
 
-const COLUMNS: readonly Column[] = [
-  'Name',
-  'Scope',
-  'Created',
-  'Last used',
-  'Expires',
-  { name: 'Actions', holds: 'buttons' },
-];
+const COLUMNS: readonly Column[] = ['Name', 'Scope', 'Created', 'Last used', 'Expires', ACTIONS];
 
 export function ApiKeysSection(): ReactElement {
   const { client, user } = useSession();
@@ -35,14 +25,8 @@ export function ApiKeysSection(): ReactElement {
   const [isIssuing, setIsIssuing] = useState(false);
   const [issued, setIssued] = useState<IssuedKey | null>(null);
   const [asked, setAsked] = useState<ApiKey | null>(null);
-  const ask = useCallback(
-    async (signal: AbortSignal) => {
-      const query = owner === user.id || owner === '' ? {} : { user_id: owner };
-      return { items: await client.listKeys({ query }, { signal }), next_page_id: null };
-    },
-    [client, owner, user.id],
-  );
-  const polled = usePolled(ask);
+  const query = owner === user.id || owner === '' ? {} : { user_id: owner };
+  const polled = useAnswer('listKeys', { query });
   return (
     <section className="stack" aria-labelledby="api-keys">
       <div className="section-head">
@@ -58,7 +42,11 @@ export function ApiKeysSection(): ReactElement {
         </label>
       ) : null}
       {issued === null ? null : <Issued issued={issued} onTaken={() => setIssued(null)} />}
-      <Listing label="API keys" polled={polled} state={ONE_PAGE} empty={<p>No key.</p>} none="No key.">
+      <Listing
+        label="API keys"
+        polled={{ ...polled, value: polled.value === null ? null : { items: polled.value } }}
+        empty={<p>No key.</p>}
+      >
         {(rows) => (
           <Table columns={COLUMNS}>
             {rows.map((row) => (
@@ -86,7 +74,7 @@ export function ApiKeysSection(): ReactElement {
           onLeave={() => setAsked(null)}
           onDone={polled.again}
         >
-          Whoever uses “{nameOf(asked)}” is refused from then on.
+          <p>Whoever uses “{nameOf(asked)}” is refused from then on.</p>
         </ConfirmDialog>
       )}
     </section>
@@ -98,8 +86,8 @@ function nameOf({ name, id }: Pick<ApiKey, 'name' | 'id'>): string {
 }
 
 function Row({ row, onRevoke }: { readonly row: ApiKey; onRevoke(): void }): ReactElement {
-  const instant = (at: string | null, none: string): ReactElement =>
-    at === null ? <span className="quiet">{none}</span> : <When at={at} />;
+  const instant = (at: string | null): ReactElement =>
+    at === null ? <span className="quiet">never</span> : <When at={at} />;
   return (
     <tr>
       <th scope="row">{nameOf(row)}</th>
@@ -107,8 +95,8 @@ function Row({ row, onRevoke }: { readonly row: ApiKey; onRevoke(): void }): Rea
       <td>
         <When at={row.created_at} />
       </td>
-      <td>{instant(row.last_used_at, 'never')}</td>
-      <td>{instant(row.expires_at, 'never')}</td>
+      <td>{instant(row.last_used_at)}</td>
+      <td>{instant(row.expires_at)}</td>
       <td className="actions">
         <Button kind="quiet" aria-label={`Revoke ${nameOf(row)}`} onClick={onRevoke}>
           Revoke
@@ -122,20 +110,78 @@ function Issued({ issued, onTaken }: { readonly issued: IssuedKey; onTaken(): vo
   return (
     <Notice tone="good">
       <div className="stack">
-        <Field label="The new key" hint="It is shown this once. Keep it where nobody else reads it.">
-          {(ids) => (
-            <input
-              {...ids}
-              className="code"
-              readOnly
-              autoFocus
-              value={issued.key}
-              onFocus={({ target }) => target.select()}
-            />
-          )}
-        </Field>
+        <TextField
+          label="The new key"
+          hint="It is shown this once. Keep it where nobody else reads it."
+          className="code"
+          readOnly
+          autoFocus
+          value={issued.key}
+          onText={() => undefined}
+          onFocus={({ target }) => target.select()}
+        />
         <Button onClick={onTaken}>I have it</Button>
       </div>
     </Notice>
   );
 }
+
+/** Making an API key. */
+type IssuedKey = ResultOf<'issue_key'>;
+
+interface IssueDialogProps {
+  readonly isAdmin: boolean;
+  /** Whose it becomes. */
+  readonly userId: string;
+  onLeave(): void;
+  onIssued(key: IssuedKey): void;
+}
+
+function IssueDialog({ isAdmin, userId, onLeave, onIssued }: IssueDialogProps): ReactElement {
+  const { client } = useSession();
+  const [draft, setDraft] = useState({ name: '', scope: 'user', until: '' });
+  const set = (change: Partial<typeof draft>): void => setDraft({ ...draft, ...change });
+  const issue = async (): Promise<void> => {
+    const { name, scope, until } = draft;
+    const body = {
+      ...(name.trim() === '' ? {} : { name: name.trim() }),
+      scope: scope === 'admin' ? ('admin' as const) : ('user' as const),
+      ...(isAdmin ? { user_id: userId } : {}),
+      expires_at: beginOf(until, 1),
+    };
+    onIssued(await client.issueKey({ body }));
+  };
+  return (
+    <FormDialog title={`Make a key for ${userId}`} word="Make the key" work={issue} onLeave={onLeave}>
+      <TextField
+        label="Name"
+        hint="What it is for; it stands in the audit log with what it does."
+        autoFocus
+        maxLength={200}
+        value={draft.name}
+        onText={(name) => set({ name })}
+      />
+      {isAdmin ? (
+        <ChoiceField
+          label="Scope"
+          hint="An administrator sees and changes what is everybody's."
+          value={draft.scope}
+          choices={SCOPES}
+          onText={(scope) => set({ scope })}
+        />
+      ) : null}
+      <TextField
+        label="Last day"
+        hint="Empty: it never expires."
+        type="date"
+        value={draft.until}
+        onText={(until) => set({ until })}
+      />
+    </FormDialog>
+  );
+}
+
+const SCOPES = [
+  ['user', 'User'],
+  ['admin', 'Administrator'],
+] as const;

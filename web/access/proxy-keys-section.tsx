@@ -2,35 +2,25 @@
  * Virtual keys of the model proxy with what each has spent of its budget.
  * Owns the list; a key is made at the proxy, which shows its text once.
  */
-import { useCallback, useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { BudgetBar } from '../components/budget-bar.tsx';
-import { Button } from '../components/button.tsx';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
-import { Problems } from '../components/notice.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
+import { ConfirmDialog } from '../components/dialog.tsx';
+import { Button } from '../components/form.tsx';
+import { Dash, Problems, Tags, When } from '../components/parts.tsx';
+import { ACTIONS, type Column, Table } from '../components/table.tsx';
 import { useAction } from '../data/use-action.ts';
-import { usePolled } from '../data/use-polled.ts';
-import { FilterBar } from '../lists/filter-bar.tsx';
+import { useAnswer } from '../data/use-polled.ts';
 import type { FilterField } from '../lists/filter-field.ts';
-import { Listing } from '../lists/listing.tsx';
-import { pageQuery } from '../lists/page-query.ts';
-import { useListState } from '../lists/use-list-state.ts';
+import { FilteredListing } from '../lists/listing.tsx';
+import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 
 type ProxyKey = ResultOf<'search_proxy_keys'>['items'][number];
 
 const FIRST = { name: '' };
 const FIELDS: readonly FilterField<'name'>[] = [{ name: 'name', label: 'Name contains', kind: 'text' }];
-const COLUMNS: readonly Column[] = [
-  'Name',
-  'For',
-  'Models',
-  'Spend',
-  'Created',
-  { name: 'Actions', holds: 'buttons' },
-];
+const COLUMNS: readonly Column[] = ['Name', 'For', 'Models', 'Spend', 'Created', ACTIONS];
 
 export function ProxyKeysSection(): ReactElement {
   const { client } = useSession();
@@ -38,15 +28,8 @@ export function ProxyKeysSection(): ReactElement {
   const [asked, setAsked] = useState<ProxyKey | null>(null);
   const action = useAction();
   const { name } = state.filter;
-  const pageId = state.pageId;
-  const ask = useCallback(
-    (signal: AbortSignal) => {
-      const query = { ...pageQuery(pageId), ...(name === '' ? {} : { name__contains: name }) };
-      return client.searchProxyKeys({ query }, { signal });
-    },
-    [client, pageId, name],
-  );
-  const polled = usePolled(ask);
+  const query = { ...pageQuery(state.pageId), ...(name === '' ? {} : { name__contains: name }) };
+  const polled = useAnswer('searchProxyKeys', { query });
   const block = ({ id, blocked }: ProxyKey): void =>
     void action.run(async () => {
       await client.updateProxyKey({ params: { proxy_key_id: id }, body: { blocked: !blocked } });
@@ -59,14 +42,9 @@ export function ProxyKeysSection(): ReactElement {
         Whoever has one calls models through the proxy. Keys of conversations are none of these.
       </p>
       <Problems of={action.problems} />
-      <FilterBar
+      <FilteredListing
         label="Virtual keys"
         fields={FIELDS}
-        values={state.filter}
-        onChange={(change) => state.setFilter(change)}
-      />
-      <Listing
-        label="Virtual keys"
         polled={polled}
         state={state}
         empty={<p>No virtual key. The proxy makes one with “POST /key/generate”.</p>}
@@ -79,7 +57,7 @@ export function ProxyKeysSection(): ReactElement {
             ))}
           </Table>
         )}
-      </Listing>
+      </FilteredListing>
       {asked === null ? null : (
         <ConfirmDialog
           title="Remove this virtual key?"
@@ -88,7 +66,9 @@ export function ProxyKeysSection(): ReactElement {
           onLeave={() => setAsked(null)}
           onDone={polled.again}
         >
-          Whoever uses “{asked.name}” is refused within 30 seconds. What it has spent stays in every sum.
+          <p>
+            Whoever uses “{asked.name}” is refused within 30 seconds. What it has spent stays in every sum.
+          </p>
         </ConfirmDialog>
       )}
     </section>
@@ -110,14 +90,10 @@ function Row({ row, onBlock, onRemove }: RowProps): ReactElement {
         {name} <code>…{row.tail}</code>
         <div className="below">
           {blocked ? <span className="tag tag-bad">blocked</span> : null}
-          {row.tags.map((tag) => (
-            <span key={tag} className="tag">
-              {tag}
-            </span>
-          ))}
+          <Tags of={row.tags} />
         </div>
       </th>
-      <td>{whom.length === 0 ? <span className="quiet">—</span> : whom.join(' · ')}</td>
+      <td>{whom.length === 0 ? <Dash /> : whom.join(' · ')}</td>
       <td>{row.models === null ? 'all' : row.models.join(', ')}</td>
       <td>
         <BudgetBar

@@ -4,12 +4,14 @@
  */
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
+import { When } from '../components/parts.tsx';
+import { figures, Table } from '../components/table.tsx';
+import { useAnswer } from '../data/use-polled.ts';
+import { Link } from '../routing/link.tsx';
 
 type Entry = ResultOf<'search_audit'>['items'][number];
 
-const COLUMNS: readonly Column[] = ['When', 'Who', 'What', 'About', { name: 'Status', holds: 'figures' }];
+const COLUMNS = ['When', 'Who', 'What', 'About', figures('Status')];
 
 export function AuditTable({ rows }: { readonly rows: readonly Entry[] }): ReactElement {
   return (
@@ -33,5 +35,24 @@ export function AuditTable({ rows }: { readonly rows: readonly Entry[] }): React
         </tr>
       ))}
     </Table>
+  );
+}
+
+const SHOWN = 12;
+
+/** The last few changes of anybody, and the way to all of them. */
+export function AuditList(): ReactElement | null {
+  const { value } = useAnswer('searchAudit', { query: { limit: SHOWN } });
+  if (value === null || value.items.length === 0) return null;
+  return (
+    <section className="card stack" aria-labelledby="audit">
+      <div className="section-head">
+        <h2 id="audit">Last changes</h2>
+        <Link to={{ page: 'audit' }}>The whole audit log</Link>
+      </div>
+      <div className="scroll">
+        <AuditTable rows={value.items} />
+      </div>
+    </section>
   );
 }

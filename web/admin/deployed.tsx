@@ -1,10 +1,12 @@
 /**
- * What the last deployment has changed, what does not hold yet, and what waits for a restart.
- * Owns the sentences.
+ * What the last deployment has changed, what does not hold yet, what waits for a restart, and the form of a section.
+ * Owns the sentences, and the button that deploys.
  */
-import { useEffect, useRef, type ReactElement } from 'react';
+import { type FormEvent, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Notice } from '../components/notice.tsx';
+import { Button } from '../components/form.tsx';
+import { Notice, Problems } from '../components/parts.tsx';
+import { useAction } from '../data/use-action.ts';
 
 export type Configuration = ResultOf<'get_configuration'>;
 export type Deployment = ResultOf<'deploy_configuration'>;
@@ -15,7 +17,44 @@ export interface SectionProps {
   onDeployed(deployment: Deployment): void;
 }
 
-export interface DeployedProps {
+interface DeployFormProps {
+  readonly id: string;
+  readonly title: string;
+  readonly children: ReactNode;
+  /** Nothing in it differs from what holds. */
+  readonly isSame?: boolean;
+  onDiscard?(): void;
+  /** @throws what is wrong with what was typed, and what the API refuses it for */
+  deploy(): Promise<void>;
+}
+
+export function DeployForm(props: DeployFormProps): ReactElement {
+  const { id, title, children, isSame = false, onDiscard, deploy } = props;
+  const action = useAction();
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault();
+    void action.run(deploy);
+  };
+  return (
+    <form className="card stack" aria-labelledby={id} onSubmit={onSubmit}>
+      <h2 id={id}>{title}</h2>
+      {children}
+      <Problems of={action.problems} />
+      <div className="form-actions">
+        {onDiscard === undefined ? null : (
+          <Button disabled={isSame} onClick={onDiscard}>
+            Discard
+          </Button>
+        )}
+        <Button kind="primary" type="submit" busy={action.isBusy} disabled={isSame}>
+          Save and deploy
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+interface DeployedProps {
   readonly configuration: Configuration;
   /** Null before anything was deployed on this page. */
   readonly deployment: Deployment | null;

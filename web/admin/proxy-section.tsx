@@ -2,15 +2,11 @@
  * What the built-in proxy sends on: LLM Provider, Custom LLM Extra HTTP Headers, forwarding of client headers.
  * Owns the fields; fixed headers stand beside the provider Custom LLM only (spec "Recipes", 3).
  */
-import { useState, type FormEvent, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
-import { Check } from '../components/check.tsx';
-import { Field } from '../components/field.tsx';
-import { Problems } from '../components/notice.tsx';
-import { useAction } from '../data/use-action.ts';
+import { type ReactElement, useState } from 'react';
+import { Check, ChoiceField, CodeField } from '../components/form.tsx';
 import { useSession } from '../session/session.ts';
 import { PROVIDER_LABELS } from '../text/words.ts';
-import type { Configuration, SectionProps } from './deployed.tsx';
+import { type Configuration, DeployForm, type SectionProps } from './deployed.tsx';
 import { parsedHeaders } from './parsed-headers.ts';
 
 const CUSTOM = 'custom';
@@ -25,30 +21,19 @@ interface Draft {
 export function ProxySection({ configuration, onDeployed }: SectionProps): ReactElement {
   const { client } = useSession();
   const [draft, setDraft] = useState(() => draftOf(configuration));
-  const action = useAction();
-  const deploy = (event: FormEvent): void => {
-    event.preventDefault();
-    void action.run(async () => {
-      const isSent = draft.hasHeaders && draft.provider === CUSTOM;
-      const fields = {
-        llm_provider: draft.provider,
-        custom_llm_extra_headers: isSent ? parsedHeaders(draft.headers) : {},
-        forward_client_headers_to_llm_api: draft.forwards,
-      };
-      onDeployed(await client.updateConfiguration({ body: { fields, revision: configuration.revision } }));
-    });
+  const deploy = async (): Promise<void> => {
+    const isSent = draft.hasHeaders && draft.provider === CUSTOM;
+    const fields = {
+      llm_provider: draft.provider,
+      custom_llm_extra_headers: isSent ? parsedHeaders(draft.headers) : {},
+      forward_client_headers_to_llm_api: draft.forwards,
+    };
+    onDeployed(await client.updateConfiguration({ body: { fields, revision: configuration.revision } }));
   };
   return (
-    <form className="card stack" aria-labelledby="model-proxy" onSubmit={deploy}>
-      <h2 id="model-proxy">Model proxy</h2>
+    <DeployForm id="model-proxy" title="Model proxy" deploy={deploy}>
       <ProxyFields draft={draft} onChange={(change) => setDraft({ ...draft, ...change })} />
-      <Problems of={action.problems} />
-      <div className="form-actions">
-        <Button kind="primary" type="submit" busy={action.isBusy}>
-          Save and deploy
-        </Button>
-      </div>
-    </form>
+    </DeployForm>
   );
 }
 
@@ -61,21 +46,13 @@ function ProxyFields({ draft, onChange }: ProxyFieldsProps): ReactElement {
   const isCustom = draft.provider === CUSTOM;
   return (
     <>
-      <Field label="LLM Provider" hint="Headers for every call exist with Custom LLM only.">
-        {(ids) => (
-          <select
-            {...ids}
-            value={draft.provider}
-            onChange={(event) => onChange({ provider: event.target.value })}
-          >
-            {Object.entries(PROVIDER_LABELS).map(([word, label]) => (
-              <option key={word} value={word}>
-                {label}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <ChoiceField
+        label="LLM Provider"
+        hint="Headers for every call exist with Custom LLM only."
+        value={draft.provider}
+        choices={Object.entries(PROVIDER_LABELS)}
+        onText={(provider) => onChange({ provider })}
+      />
       <Check
         label="Custom LLM Extra HTTP Headers"
         hint="The same headers on every request of every user. They stand in plain text in the configuration."
@@ -84,18 +61,12 @@ function ProxyFields({ draft, onChange }: ProxyFieldsProps): ReactElement {
         onChange={(hasHeaders) => onChange({ hasHeaders })}
       />
       {isCustom && draft.hasHeaders ? (
-        <Field label="Headers as a JSON object">
-          {(ids) => (
-            <textarea
-              {...ids}
-              className="code"
-              rows={4}
-              spellCheck={false}
-              value={draft.headers}
-              onChange={(event) => onChange({ headers: event.target.value })}
-            />
-          )}
-        </Field>
+        <CodeField
+          label="Headers as a JSON object"
+          rows={4}
+          value={draft.headers}
+          onText={(headers) => onChange({ headers })}
+        />
       ) : null}
       <details open={draft.forwards}>
         <summary>Advanced Options</summary>

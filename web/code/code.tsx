@@ -2,7 +2,7 @@
  * A piece of code.
  * Owns that it is there at once, and in colours a moment later, when what knows its language has been loaded.
  */
-import { useEffect, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
 import type { CodeRun } from './highlight.ts';
 
 /** More than this is shown plainly: finding its words would hold the page up. */

@@ -2,7 +2,6 @@
  * Code as runs of text with the role of each.
  * Owns the languages; it is loaded when the first code is shown, and never before.
  */
-import { createLowlight } from 'lowlight';
 import bash from 'highlight.js/lib/languages/bash';
 import c from 'highlight.js/lib/languages/c';
 import cpp from 'highlight.js/lib/languages/cpp';
@@ -22,6 +21,7 @@ import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
+import { createLowlight } from 'lowlight';
 
 const lowlight = createLowlight({
   ...{ bash, c, cpp, css, diff, dockerfile, go, ini, java, javascript, json, markdown, python, ruby, rust },

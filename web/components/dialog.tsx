@@ -1,10 +1,13 @@
 /**
  * A question in front of the page, as the browser's own dialog: the focus stays inside, Escape leaves it.
- * Owns opening and leaving; what is asked is handed in.
+ * Owns opening and leaving, "busy" and what it was refused for; what is asked is handed in.
  */
-import { useEffect, useId, useRef, type ReactElement, type ReactNode } from 'react';
+import { type FormEvent, type ReactElement, type ReactNode, useEffect, useId, useRef } from 'react';
+import { useAction } from '../data/use-action.ts';
+import { Button } from './form.tsx';
+import { Problems } from './parts.tsx';
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly children: ReactNode;
   onLeave(): void;
@@ -31,5 +34,75 @@ export function Dialog({ title, children, onLeave }: DialogProps): ReactElement 
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>
+  );
+}
+
+interface WorkingDialogProps extends DialogProps {
+  /** On the button that does it. */
+  readonly word: string;
+  /** @throws what the API refuses it for */
+  work(): Promise<unknown>;
+  /** When it was done, and the dialog is left. */
+  onDone?(): void;
+}
+
+function useWork({ work, onLeave, onDone }: WorkingDialogProps) {
+  const action = useAction();
+  const carryOut = async (): Promise<void> => {
+    if (!(await action.run(async () => void (await work())))) return;
+    onLeave();
+    onDone?.();
+  };
+  return { ...action, carryOut };
+}
+
+/** A question before something is lost; the page behind goes on when it was done. */
+export function ConfirmDialog({
+  keep = 'Keep it',
+  disabled = false,
+  ...props
+}: WorkingDialogProps & { readonly keep?: string; readonly disabled?: boolean }): ReactElement {
+  const { title, children, word, onLeave } = props;
+  const { isBusy, problems, carryOut } = useWork(props);
+  return (
+    <Dialog title={title} onLeave={onLeave}>
+      {children}
+      <Problems of={problems} />
+      <div className="dialog-actions">
+        <Button autoFocus onClick={onLeave}>
+          {keep}
+        </Button>
+        <Button kind="danger" busy={isBusy} disabled={disabled} onClick={() => void carryOut()}>
+          {word}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Fields to fill in; what was typed is gone when it is left. */
+export function FormDialog({
+  leave = 'Leave it',
+  ...props
+}: WorkingDialogProps & { readonly leave?: string }): ReactElement {
+  const { title, children, word, onLeave } = props;
+  const { isBusy, problems, carryOut } = useWork(props);
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault();
+    void carryOut();
+  };
+  return (
+    <Dialog title={title} onLeave={onLeave}>
+      <form className="stack" onSubmit={onSubmit}>
+        {children}
+        <Problems of={problems} />
+        <div className="dialog-actions">
+          <Button onClick={onLeave}>{leave}</Button>
+          <Button kind="primary" type="submit" busy={isBusy}>
+            {word}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
   );
 }

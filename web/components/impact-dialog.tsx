@@ -2,16 +2,13 @@
  * Before a sandbox is paused or deleted: whom that would meet.
  * Owns the question; what it means and for which conversations is said by the API.
  */
-import { useCallback, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { useAction } from '../data/use-action.ts';
-import { usePolled } from '../data/use-polled.ts';
+import { useAnswer } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 import { useSession } from '../session/session.ts';
-import { Badge } from './badge.tsx';
-import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
-import { Problems } from './notice.tsx';
+import { ConfirmDialog } from './dialog.tsx';
+import { Badge } from './parts.tsx';
 
 export interface ImpactDialogProps {
   readonly sandboxId: string;
@@ -25,33 +22,18 @@ const WORDS = { pause: 'Stop sandbox', delete: 'Delete sandbox' } as const;
 export function ImpactDialog({ sandboxId, kind, onLeave }: ImpactDialogProps): ReactElement {
   const { client } = useSession();
   const params = { sandbox_id: sandboxId };
-  const ask = useCallback(
-    (signal: AbortSignal) => client.getSandboxImpact({ params: { sandbox_id: sandboxId } }, { signal }),
-    [client, sandboxId],
-  );
-  const { value: impact, problem } = usePolled(ask);
-  const action = useAction();
-  const carryOut = async (): Promise<void> => {
-    const isDone = await action.run(async () => {
-      if (kind === 'pause') await client.pauseSandbox({ params });
-      else await client.deleteSandbox({ params });
-    });
-    if (isDone) onLeave();
-  };
+  const { value: impact, problem } = useAnswer('getSandboxImpact', { params });
   return (
-    <Dialog title={TITLES[kind]} onLeave={onLeave}>
+    <ConfirmDialog
+      title={TITLES[kind]}
+      word={WORDS[kind]}
+      disabled={impact === null}
+      work={() => (kind === 'pause' ? client.pauseSandbox({ params }) : client.deleteSandbox({ params }))}
+      onLeave={onLeave}
+    >
       <p>{impact === null ? (problem ?? 'Looking at what is in it …') : impact[kind]}</p>
       {impact === null ? null : <Attached impact={impact} />}
-      <Problems of={action.problems} />
-      <div className="dialog-actions">
-        <Button autoFocus onClick={onLeave}>
-          Keep it
-        </Button>
-        <Button kind="danger" busy={action.isBusy} disabled={impact === null} onClick={() => void carryOut()}>
-          {WORDS[kind]}
-        </Button>
-      </div>
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 

@@ -3,10 +3,10 @@
  * Owns the life of it, and the colours of the style sheets for a canvas, which knows no names of theirs; it is loaded by
  * what is loaded when it is opened.
  */
-import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import UPlot from 'uplot';
-import 'uplot/dist/uPlot.min.css';
 import { useTheme } from '../session/theme.ts';
+import 'uplot/dist/uPlot.min.css';
 
 export interface Drawn {
   /** Without the width, which is that of the place. */

@@ -4,28 +4,27 @@
  */
 import type { ReactElement, ReactNode } from 'react';
 import { forgetOutage, useOutage } from '../data/outage.ts';
-import { useHeartbeat } from '../data/use-heartbeat.ts';
+import { useAnswer } from '../data/use-polled.ts';
+import { ShortcutsDialog, useShortcuts } from '../keyboard/use-shortcuts.tsx';
 import { Link } from '../routing/link.tsx';
 import type { Place } from '../routing/place.ts';
 import { useSession } from '../session/session.ts';
 import { THEMES, useTheme } from '../session/theme.ts';
 import { exactDuration } from '../text/time.ts';
 import { labelOf } from '../text/words.ts';
-import { Button } from './button.tsx';
+import { Button, Choices } from './form.tsx';
 import { Mark } from './mark.tsx';
-import { ShortcutsDialog } from '../keyboard/shortcuts-dialog.tsx';
-import { useShortcuts } from '../keyboard/use-shortcuts.ts';
-import { Navigation } from './navigation.tsx';
-import { Notice } from './notice.tsx';
-import { TimeOfDay } from './when.tsx';
+import { Notice, TimeOfDay } from './parts.tsx';
 
-export function Shell({
-  place,
-  children,
-}: {
+/** A person who writes into a form learns of an outage before it is sent: nothing else on a page may ask for minutes. */
+const HEARTBEAT_MS = 3_000;
+
+interface ShellProps {
   readonly place: Place;
   readonly children: ReactNode;
-}): ReactElement {
+}
+
+export function Shell({ place, children }: ShellProps): ReactElement {
   const { user, signOut } = useSession();
   const [isHelping, setIsHelping] = useShortcuts();
   return (
@@ -74,11 +73,7 @@ function ThemeField(): ReactElement {
         value={theme}
         onChange={(event) => choose(THEMES.find((one) => one === event.target.value) ?? 'system')}
       >
-        {THEMES.map((one) => (
-          <option key={one} value={one}>
-            {labelOf(one)}
-          </option>
-        ))}
+        <Choices of={THEMES.map((one) => [one, labelOf(one)])} />
       </select>
     </label>
   );
@@ -86,7 +81,7 @@ function ThemeField(): ReactElement {
 
 /** What stands above every page while the service is away, and for a while after. */
 function OutageNotice(): ReactElement | null {
-  useHeartbeat();
+  useAnswer('isAlive', {}, HEARTBEAT_MS);
   const { sinceMs, over } = useOutage();
   if (sinceMs !== null)
     return (
@@ -109,4 +104,68 @@ function OutageNotice(): ReactElement | null {
       </div>
     </Notice>
   );
+}
+
+interface Entry {
+  readonly to: Place;
+  readonly name: string;
+}
+
+const WORK: readonly Entry[] = [
+  { to: { page: 'overview' }, name: 'Overview' },
+  { to: { page: 'conversations' }, name: 'Conversations' },
+  { to: { page: 'sandboxes' }, name: 'Sandboxes' },
+  { to: { page: 'runs' }, name: 'Runs' },
+];
+const SETTINGS: readonly Entry[] = [
+  { to: { page: 'settings-application' }, name: 'Application' },
+  { to: { page: 'settings-llm' }, name: 'LLM' },
+  { to: { page: 'secrets' }, name: 'Secrets' },
+  { to: { page: 'keys' }, name: 'Keys' },
+];
+const ADMIN: readonly Entry[] = [
+  { to: { page: 'admin' }, name: 'Admin console' },
+  { to: { page: 'audit' }, name: 'Audit log' },
+];
+
+/** The list of pages. */
+function Navigation({ place, isAdmin }: { readonly place: Place; readonly isAdmin: boolean }): ReactElement {
+  return (
+    <nav className="navigation" aria-label="Pages">
+      <Group entries={WORK} place={place} />
+      <Group title="Settings" entries={SETTINGS} place={place} />
+      {isAdmin ? <Group title="Deployment" entries={ADMIN} place={place} /> : null}
+    </nav>
+  );
+}
+
+interface GroupProps {
+  readonly title?: string;
+  readonly entries: readonly Entry[];
+  readonly place: Place;
+}
+
+function Group({ title, entries, place }: GroupProps): ReactElement {
+  return (
+    <div className="navigation-group">
+      {title === undefined ? null : <p className="navigation-title">{title}</p>}
+      <ul>
+        {entries.map(({ to, name }) => (
+          <li key={name}>
+            <Link to={to} current={isAt(place, to)}>
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** What belongs to runs, and is no run. */
+const BESIDE_RUNS: ReadonlySet<Place['page']> = new Set(['start-run', 'comparison', 'job']);
+
+/** One conversation is on the page of conversations. */
+function isAt({ page }: Place, to: Place): boolean {
+  return page === to.page || `${page}s` === to.page || (to.page === 'runs' && BESIDE_RUNS.has(page));
 }

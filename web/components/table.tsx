@@ -1,6 +1,6 @@
 /**
  * A table of records.
- * Owns its head; the rows, and the frame around it, belong to whoever shows it.
+ * Owns its head, and the frame of one that may be wider than the page; the rows belong to whoever shows it.
  */
 import type { ReactElement, ReactNode } from 'react';
 import type { ColumnSort } from '../lists/word-sort.ts';
@@ -14,14 +14,19 @@ export type Column =
       readonly sort?: ColumnSort;
     };
 
-export interface TableProps {
+export const figures = (name: string): Column => ({ name, holds: 'figures' });
+export const ACTIONS: Column = { name: 'Actions', holds: 'buttons' };
+
+interface TableProps {
   readonly columns: readonly Column[];
+  /** With it, the table stands in a frame of its own. */
+  readonly label?: string;
   /** One a record. */
   readonly children: ReactNode;
 }
 
-export function Table({ columns, children }: TableProps): ReactElement {
-  return (
+export function Table({ columns, label, children }: TableProps): ReactElement {
+  const table = (
     <table>
       <thead>
         <tr>
@@ -32,6 +37,16 @@ export function Table({ columns, children }: TableProps): ReactElement {
       </thead>
       <tbody>{children}</tbody>
     </table>
+  );
+  return label === undefined ? table : <Scroll label={label}>{table}</Scroll>;
+}
+
+/** Keys can scroll it, also where nothing in it can be pressed. */
+export function Scroll({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <div className="scroll card" tabIndex={0} role="group" aria-label={label}>
+      {children}
+    </div>
   );
 }
 

@@ -2,7 +2,7 @@
  * What an action does, whole: a command, an edit with old and new, or the arguments of any other tool.
  * Owns the choice of the form.
  */
-import { lazy, Suspense, type ReactElement } from 'react';
+import { lazy, type ReactElement, Suspense } from 'react';
 import { Code, CodeText } from '../code/code.tsx';
 import { languageOf } from '../code/language-of.ts';
 import { actionDetail, type ActionDetail as Detail } from './action-text.ts';

@@ -2,10 +2,10 @@
  * An agent that waits for a yes or no, with the whole of what it asks about.
  * Owns the answer of the user.
  */
-import { useMemo, useState, type ReactElement } from 'react';
+import { type ReactElement, useMemo, useState } from 'react';
 import type { StreamedEvent } from '../../api/client/client.ts';
-import { Button } from '../components/button.tsx';
-import { Problems } from '../components/notice.tsx';
+import { Button } from '../components/form.tsx';
+import { Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useSession } from '../session/session.ts';
 import { ActionDetail } from './action-detail.tsx';
@@ -21,7 +21,7 @@ export interface ConfirmationBarProps {
 export function ConfirmationBar({ record, events, onChange }: ConfirmationBarProps): ReactElement | null {
   const { client } = useSession();
   const [reason, setReason] = useState('');
-  const action = useAction();
+  const action = useAction(onChange);
   const isAsked = record.execution_status?.toUpperCase() === 'WAITING_FOR_CONFIRMATION';
   const pending = useMemo(() => (isAsked ? pendingActions(events) : []), [isAsked, events]);
   if (!isAsked) return null;
@@ -30,7 +30,6 @@ export function ConfirmationBar({ record, events, onChange }: ConfirmationBarPro
       const body = reason.trim() === '' ? { accept } : { accept, reason: reason.trim() };
       await client.answerConfirmation({ params: { conversation_id: record.id }, body });
       setReason('');
-      onChange();
     });
   };
   return (

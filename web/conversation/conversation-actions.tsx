@@ -3,16 +3,16 @@
  * another title and tags, delete it.
  * Owns which of these fits its state; a sandbox that others share is stopped only after a look at them.
  */
-import { useState, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { type ReactElement, useState } from 'react';
+import { ConfirmDialog, FormDialog } from '../components/dialog.tsx';
+import { Button, CodeField, TextField } from '../components/form.tsx';
 import { ImpactDialog } from '../components/impact-dialog.tsx';
-import { Problems } from '../components/notice.tsx';
+import { Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { goTo } from '../routing/use-place.ts';
 import { useSession } from '../session/session.ts';
+import { parsedTags, tagsText } from '../text/tags.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
-import { EditDialog } from './edit-dialog.tsx';
 import { saveFile } from './save-file.ts';
 
 const AT_WORK = new Set(['RUNNING', 'WAITING_FOR_CONFIRMATION']);
@@ -25,15 +25,10 @@ export interface ConversationActionsProps {
 export function ConversationActions({ record, onChange }: ConversationActionsProps): ReactElement {
   const { client } = useSession();
   const [asked, setAsked] = useState<'stop' | 'delete' | 'edit' | null>(null);
-  const action = useAction();
+  const action = useAction(onChange);
   const { id, sandbox_id: sandboxId, sandbox_status: status } = record;
   const isReleased = status === 'PAUSED' && record.conversation_url === null;
-  const run = (work: () => Promise<unknown>): void => {
-    void action.run(async () => {
-      await work();
-      onChange();
-    });
-  };
+  const run = (work: () => Promise<unknown>): void => void action.run(work);
   return (
     <>
       {AT_WORK.has((record.execution_status ?? '').toUpperCase()) && record.conversation_url !== null ? (
@@ -76,29 +71,49 @@ export function ConversationActions({ record, onChange }: ConversationActionsPro
       {asked === 'edit' ? (
         <EditDialog record={record} onLeave={() => setAsked(null)} onChange={onChange} />
       ) : null}
-      {asked === 'delete' ? <DeleteDialog record={record} onLeave={() => setAsked(null)} /> : null}
+      {asked === 'delete' ? (
+        <ConfirmDialog
+          title="Delete this conversation?"
+          word="Delete conversation"
+          work={() => client.deleteAppConversation({ params: { conversation_id: id } })}
+          onLeave={() => setAsked(null)}
+          onDone={() => goTo({ page: 'conversations' })}
+        >
+          <p>
+            “{record.title}” and its transcript are removed for good. A sandbox that was made for it goes too,
+            unless another conversation is in it.
+          </p>
+        </ConfirmDialog>
+      ) : null}
     </>
   );
 }
 
-interface DeleteDialogProps {
+interface EditDialogProps {
   readonly record: ConversationRecord;
   onLeave(): void;
+  onChange(): void;
 }
 
-/** Before a conversation is deleted. */
-function DeleteDialog({ record, onLeave }: DeleteDialogProps): ReactElement {
+/** Title and tags of a conversation, changed. */
+function EditDialog({ record, onLeave, onChange }: EditDialogProps): ReactElement {
   const { client } = useSession();
+  const [title, setTitle] = useState(record.title);
+  const [tags, setTags] = useState(() => tagsText(record.tags));
+  const save = async (): Promise<void> => {
+    const params = { conversation_id: record.id };
+    await client.updateAppConversation({ params, body: { title, tags: parsedTags(tags) } });
+  };
   return (
-    <ConfirmDialog
-      title="Delete this conversation?"
-      word="Delete conversation"
-      work={() => client.deleteAppConversation({ params: { conversation_id: record.id } })}
-      onLeave={onLeave}
-      onDone={() => goTo({ page: 'conversations' })}
-    >
-      “{record.title}” and its transcript are removed for good. A sandbox that was made for it goes too,
-      unless another conversation is in it.
-    </ConfirmDialog>
+    <FormDialog title="Title and tags" word="Save" work={save} onLeave={onLeave} onDone={onChange}>
+      <TextField label="Title" required autoFocus maxLength={200} value={title} onText={setTitle} />
+      <CodeField
+        label="Tags"
+        hint="One a line: key=value; keys of lower-case letters and digits."
+        rows={4}
+        value={tags}
+        onText={setTags}
+      />
+    </FormDialog>
   );
 }

@@ -2,14 +2,15 @@
  * The record of a conversation beside its transcript.
  * Owns which facts are shown and in which order.
  */
-import type { ReactElement, ReactNode } from 'react';
-import { Badge } from '../components/badge.tsx';
-import { When } from '../components/when.tsx';
+import { type ReactElement, type ReactNode, useCallback } from 'react';
+import { Badge, Tags, When } from '../components/parts.tsx';
+import { usePolled, useAnswer } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
+import { useSession } from '../session/session.ts';
 import { usd } from '../text/money.ts';
+import { tagsOf } from '../text/tags.ts';
+import { labelOf } from '../text/words.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
-import { PlacementFact } from './placement-fact.tsx';
-import { StartSteps } from '../start/start-steps.tsx';
 
 export function ConversationFacts({ record }: { readonly record: ConversationRecord }): ReactElement {
   const { metrics, tags } = record;
@@ -60,11 +61,7 @@ export function ConversationFacts({ record }: { readonly record: ConversationRec
         </Fact>
         {Object.keys(tags).length === 0 ? null : (
           <Fact name="Tags">
-            {Object.entries(tags).map(([key, value]) => (
-              <span key={key} className="tag">
-                {key}={value}
-              </span>
-            ))}
+            <Tags of={tagsOf(tags)} />
           </Fact>
         )}
         <Fact name="Id">
@@ -81,5 +78,84 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+interface PlacementFactProps {
+  readonly id: string;
+  readonly sandboxId: string;
+}
+
+/** Why a conversation is in its sandbox, asked once for each that it is in; nothing where nobody decided. */
+function PlacementFact({ id, sandboxId }: PlacementFactProps): ReactElement | null {
+  const { client } = useSession();
+  const ask = useCallback(
+    async (signal: AbortSignal) => {
+      const placement = await client.getPlacement({ params: { conversation_id: id } }, { signal });
+      return { sandboxId, placement };
+    },
+    [client, id, sandboxId],
+  );
+  const placement = usePolled(ask, null).value?.placement ?? null;
+  if (placement === null) return null;
+  const { summary, seen } = placement;
+  if (seen.length === 0) return <span className="below">{summary}</span>;
+  return (
+    <details className="seen">
+      <summary>{summary}</summary>
+      <ul>
+        {seen.map(({ sandbox_id: one, why }) => (
+          <li key={one}>
+            <code>{one.slice(0, 8)}</code> {labelOf(why)}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+const STEPS = [
+  'WORKING',
+  'WAITING_FOR_SANDBOX',
+  'PREPARING_REPOSITORY',
+  'RUNNING_SETUP_SCRIPT',
+  'SETTING_UP_GIT_HOOKS',
+  'SETTING_UP_SKILLS',
+  'STARTING_CONVERSATION',
+  'READY',
+] as const;
+
+/**
+ * How far a start is: its steps, the one that it is at, its place in the queue, and why it has failed.
+ * Owns the order of the steps (D18), and the asking for a place in the queue.
+ */
+function StartSteps({ record }: { readonly record: ConversationRecord }): ReactElement {
+  const { start_task_status: status, start_task_detail: detail } = record;
+  if (status === 'ERROR') return <span className="below">{detail ?? 'no reason was given'}</span>;
+  const at = STEPS.findIndex((step) => step === status);
+  return (
+    <>
+      {status === 'WORKING' ? <StartPosition id={record.id} /> : null}
+      <ol className="start-steps" aria-label="Steps of the start">
+        {STEPS.map((step, index) => (
+          <li
+            key={step}
+            className={index < at ? 'step-done' : ''}
+            aria-current={index === at ? 'step' : undefined}
+          >
+            {labelOf(step)}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** Nothing where it does not wait. */
+function StartPosition({ id }: { readonly id: string }): ReactElement | null {
+  const query = { conversation_id__eq: id, limit: 1 };
+  const position = useAnswer('searchStartTasks', { query }).value?.items[0]?.queue_position ?? null;
+  return position === null ? null : (
+    <span className="below">waits for a sandbox, number {position} in the queue</span>
   );
 }

@@ -3,7 +3,7 @@
  * Owns the fields; half a tag or half a day is no question yet.
  */
 import type { InputOf } from '../../api/client/client.ts';
-import { beginOf, wordChoices, type FilterField } from '../lists/filter-field.ts';
+import { beginOf, type FilterField, wordChoices } from '../lists/filter-field.ts';
 import { EXECUTION_WORDS, labelOf, SANDBOX_WORDS } from '../text/words.ts';
 
 type Query = NonNullable<InputOf<'search_app_conversations'>['query']>;

@@ -4,7 +4,7 @@
  */
 import type { ReactElement } from 'react';
 import type { StreamedEvent } from '../../api/client/client.ts';
-import { Notice } from '../components/notice.tsx';
+import { Notice } from '../components/parts.tsx';
 import type { ConversationRecord } from './conversation-table.tsx';
 import { failureText } from './failure-text.ts';
 

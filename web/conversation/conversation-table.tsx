@@ -4,18 +4,22 @@
  */
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Badge } from '../components/badge.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
+import { Badge, Dash, Tags, When } from '../components/parts.tsx';
+import { type Column, figures, Table } from '../components/table.tsx';
+import { SelectCell, type Selection } from '../lists/selection.tsx';
 import { wordSort } from '../lists/word-sort.ts';
-import { SelectCell } from '../lists/select-cell.tsx';
-import type { Selection } from '../lists/use-selection.ts';
 import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
+import { tagsOf } from '../text/tags.ts';
 
 export type ConversationRecord = ResultOf<'search_app_conversations'>['items'][number];
 
-export interface ConversationTableProps {
+/** What every view of one conversation is handed; the views are loaded by whoever chooses among them. */
+export interface ViewProps {
+  readonly record: ConversationRecord;
+}
+
+interface ConversationTableProps {
   readonly rows: readonly ConversationRecord[];
   readonly selection: Selection;
   /** A word of the API. */
@@ -33,7 +37,7 @@ export function ConversationTable({ rows, selection, sort, onSort }: Conversatio
     'Agent',
     'Sandbox',
     'Model',
-    { name: 'Spend', holds: 'figures' },
+    figures('Spend'),
     sorted('Updated', 'UPDATED_AT'),
     sorted('Created', 'CREATED_AT'),
   ];
@@ -60,7 +64,7 @@ function Row({ row, selection }: RowProps): ReactElement {
         <Link to={{ page: 'conversation', id: row.id }}>{row.title}</Link>
         <Below row={row} />
       </th>
-      <td>{agent === null ? <span className="quiet">—</span> : <Badge word={agent} />}</td>
+      <td>{agent === null ? <Dash /> : <Badge word={agent} />}</td>
       <td>
         <Badge word={row.sandbox_status} note={row.transition ?? row.pause_reason} />
         {row.sandbox_id === null ? null : <code className="below">{row.sandbox_id.slice(0, 8)}</code>}
@@ -78,17 +82,13 @@ function Row({ row, selection }: RowProps): ReactElement {
 }
 
 function Below({ row }: { readonly row: ConversationRecord }): ReactElement | null {
-  const tags = Object.entries(row.tags);
+  const tags = tagsOf(row.tags);
   const { selected_repository: repository, selected_branch: branch } = row;
   if (repository === null && tags.length === 0) return null;
   return (
     <div className="below">
       {repository === null ? null : <span>{branch === null ? repository : `${repository} @ ${branch}`}</span>}
-      {tags.map(([key, value]) => (
-        <span key={key} className="tag">
-          {key}={value}
-        </span>
-      ))}
+      <Tags of={tags} />
     </div>
   );
 }

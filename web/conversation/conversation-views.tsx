@@ -2,11 +2,11 @@
  * The ways to look at one conversation: what is said in it, and what came of it.
  * Owns their names and order; what is heavy is loaded when it is opened.
  */
-import { lazy, Suspense, type ReactElement } from 'react';
-import { Empty } from '../components/empty.tsx';
+import { lazy, type ReactElement, Suspense } from 'react';
+import { Empty } from '../components/parts.tsx';
 import { Link } from '../routing/link.tsx';
-import type { ConversationView, Place } from '../routing/place.ts';
-import type { ViewProps } from './view-props.ts';
+import type { ConversationView } from '../routing/place.ts';
+import type { ViewProps } from './conversation-table.tsx';
 
 const NAMES: readonly (readonly [view: ConversationView | null, name: string])[] = [
   [null, 'Conversation'],
@@ -23,19 +23,21 @@ const VIEWS = {
   usage: lazy(async () => ({ default: (await import('../work/usage-view.tsx')).UsageView })),
 } as const;
 
-export function ViewLinks({
-  id,
-  view,
-}: {
+interface ViewLinksProps {
   readonly id: string;
   readonly view: ConversationView | null;
-}): ReactElement {
+}
+
+export function ViewLinks({ id, view }: ViewLinksProps): ReactElement {
   return (
     <nav className="views" aria-label="Views">
       <ul>
         {NAMES.map(([one, name]) => (
           <li key={name}>
-            <Link to={placeOf(id, one)} current={one === view}>
+            <Link
+              to={{ page: 'conversation', id, ...(one === null ? {} : { view: one }) }}
+              current={one === view}
+            >
               {name}
             </Link>
           </li>
@@ -45,20 +47,10 @@ export function ViewLinks({
   );
 }
 
-function placeOf(id: string, view: ConversationView | null): Place {
-  return view === null ? { page: 'conversation', id } : { page: 'conversation', id, view };
-}
-
 export function WorkView({ view, record }: ViewProps & { readonly view: ConversationView }): ReactElement {
   const View = VIEWS[view];
   return (
-    <Suspense
-      fallback={
-        <Empty isLoading problem={null}>
-          {null}
-        </Empty>
-      }
-    >
+    <Suspense fallback={<Empty isKnown={false} />}>
       <View record={record} />
     </Suspense>
   );

@@ -3,11 +3,11 @@
  * Owns its looks. What an agent says is never folded; what a tool was given or answered is, when it is long.
  */
 import { memo, type ReactElement, type ReactNode } from 'react';
+import { TimeOfDay } from '../components/parts.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
-import { GrowingOutput } from '../terminal/growing-output.tsx';
-import { TerminalOutput } from '../terminal/terminal-output.tsx';
+import { GrowingOutput, TerminalOutput } from '../terminal/terminal-output.tsx';
 import { usdOfNano } from '../text/money.ts';
-import { exactDuration, utc } from '../text/time.ts';
+import { exactDuration } from '../text/time.ts';
 import { ActionDetail } from './action-detail.tsx';
 import { eventText, type EventText, type TranscriptEvent } from './event-text.ts';
 import { durationMs, exitCodeOf, instantOf, type TranscriptEntry } from './transcript-entries.ts';
@@ -25,7 +25,7 @@ export interface EntryItemProps extends TranscriptEntry {
 }
 
 export const EntryItem = memo(function EntryItem(props: EntryItemProps): ReactElement {
-  const { seq, event, isTarget } = props;
+  const { seq, event, isTarget, growing } = props;
   const text = eventText(event);
   const { who, look, head } = text;
   if (look === 'state')
@@ -43,7 +43,8 @@ export const EntryItem = memo(function EntryItem(props: EntryItemProps): ReactEl
         <Clock event={event} />
       </div>
       {look === 'action' ? <ActionDetail event={event} /> : <Body text={text} />}
-      {props.result === null ? <Growing {...props} /> : <Result event={props.result} said={text.body} />}
+      {props.result === null ? null : <Result event={props.result} said={text.body} />}
+      {props.result !== null || growing === null ? null : <GrowingOutput text={growing} />}
     </li>
   );
 });
@@ -66,10 +67,6 @@ function Figures(entry: EntryItemProps): ReactElement | null {
   );
 }
 
-function Growing({ growing }: EntryItemProps): ReactElement | null {
-  return growing === null ? null : <GrowingOutput text={growing} />;
-}
-
 interface ResultProps {
   readonly event: TranscriptEvent;
   /** By the action itself: the result of `finish` is its own message, which is read once. */
@@ -90,16 +87,13 @@ function Result({ event, said }: ResultProps): ReactElement | null {
 function Body({ text }: { readonly text: EventText }): ReactElement | null {
   const { body, look, isCode } = text;
   if (body.trim() === '') return null;
-  if (!isCode) return look === 'agent' || look === 'user' ? <Markdown text={body} /> : <Plain text={body} />;
+  if (!isCode && (look === 'agent' || look === 'user')) return <Markdown text={body} />;
+  if (!isCode) return <p className="event-text">{body}</p>;
   return (
     <Folded text={body}>
       <TerminalOutput text={body} />
     </Folded>
   );
-}
-
-function Plain({ text }: { readonly text: string }): ReactElement {
-  return <p className="event-text">{text}</p>;
 }
 
 export function Folded({
@@ -122,10 +116,5 @@ export function Folded({
 /** In the reader's zone; UTC when somebody points at it. */
 function Clock({ event }: { readonly event: TranscriptEvent }): ReactElement | null {
   const at = instantOf(event);
-  if (Number.isNaN(at)) return null;
-  return (
-    <time dateTime={new Date(at).toISOString()} title={utc(at)}>
-      {new Date(at).toLocaleTimeString()}
-    </time>
-  );
+  return Number.isNaN(at) ? null : <TimeOfDay at={at} />;
 }

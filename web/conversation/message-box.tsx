@@ -2,9 +2,9 @@
  * The box for the next message.
  * Owns when it may be used: never on a conversation that is read-only; a released sandbox is resumed for it (D7).
  */
-import { useState, type FormEvent, type KeyboardEvent, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
-import { Notice, Problems } from '../components/notice.tsx';
+import { type FormEvent, type KeyboardEvent, type ReactElement, useState } from 'react';
+import { Button } from '../components/form.tsx';
+import { Notice, Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useSession } from '../session/session.ts';
 import type { ConversationRecord } from './conversation-table.tsx';
@@ -18,7 +18,7 @@ export function MessageBox({ record, onChange }: MessageBoxProps): ReactElement 
   const { client } = useSession();
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<string | null>(null);
-  const action = useAction();
+  const action = useAction(onChange);
   const { id, sandbox_status: status, start_task_status: start } = record;
   if (status === 'MISSING' || status === 'ERROR' || start === 'ERROR') return null;
   const send = async (): Promise<void> => {
@@ -33,7 +33,6 @@ export function MessageBox({ record, onChange }: MessageBoxProps): ReactElement 
         const { position } = await client.queuePendingMessage({ params, body: { content } });
         setAnswer(`Queued at place ${position} until the conversation has started.`);
       }
-      onChange();
     });
     if (isDone) setText('');
   };

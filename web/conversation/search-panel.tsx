@@ -2,12 +2,12 @@
  * Searching inside one conversation: every event of it, also those that are not in the page.
  * Owns the reading through and its bound; where a match leads is the transcript's.
  */
-import { useEffect, useRef, useState, type FormEvent, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
-import { Problems } from '../components/notice.tsx';
+import { type FormEvent, type ReactElement, useEffect, useRef, useState } from 'react';
+import { Button } from '../components/form.tsx';
+import { Problems } from '../components/parts.tsx';
 import { sentencesOf } from '../data/problem.ts';
 import { useSession } from '../session/session.ts';
-import { findEvents, MATCHES_MAX, type EventMatch } from './find-events.ts';
+import { type EventMatch, findEvents, MATCHES_MAX } from './find-events.ts';
 
 export interface SearchPanelProps {
   readonly id: string;

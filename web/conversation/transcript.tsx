@@ -2,8 +2,8 @@
  * The events of a conversation as a list that grows at its end.
  * Owns the following: the newest stays in view as long as nobody has scrolled away from it. To the tab key it is one stop.
  */
-import { useEffect, useMemo, useRef, type ReactElement, type KeyboardEvent } from 'react';
-import { Button } from '../components/button.tsx';
+import { type KeyboardEvent, type ReactElement, useEffect, useMemo, useRef } from 'react';
+import { Button } from '../components/form.tsx';
 import { earlierCount, laterCount } from '../data/event-window.ts';
 import type { PartialWords } from '../data/partial-texts.ts';
 import type { FollowedEvents } from '../data/use-events.ts';

@@ -6,27 +6,29 @@ import { useCallback, useRef, useState } from 'react';
 import { useSession } from '../session/session.ts';
 import { isSignedOut, sentenceOf, sentencesOf } from './problem.ts';
 
-export interface Action {
+interface Action {
   readonly isBusy: boolean;
   /** What the last one was refused for; none when it was not. */
   readonly problems: readonly string[];
   /** True when it was done. */
-  run(work: () => Promise<void>): Promise<boolean>;
+  run(work: () => Promise<unknown>): Promise<boolean>;
 }
 
-export function useAction(): Action {
+/** `onDone` hears of each that was done. */
+export function useAction(onDone?: () => void): Action {
   const { signOut } = useSession();
   const [isBusy, setIsBusy] = useState(false);
   const [problems, setProblems] = useState<readonly string[]>([]);
   const busy = useRef(false);
   const run = useCallback(
-    async (work: () => Promise<void>) => {
+    async (work: () => Promise<unknown>) => {
       if (busy.current) return false;
       busy.current = true;
       setIsBusy(true);
       setProblems([]);
       try {
         await work();
+        onDone?.();
         return true;
       } catch (error) {
         if (isSignedOut(error)) signOut(sentenceOf(error));
@@ -37,7 +39,7 @@ export function useAction(): Action {
         setIsBusy(false);
       }
     },
-    [signOut],
+    [signOut, onDone],
   );
   return { isBusy, problems, run };
 }

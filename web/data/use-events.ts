@@ -9,17 +9,17 @@ import { useSession } from '../session/session.ts';
 import {
   earlierCount,
   EMPTY_WINDOW,
+  type EventWindow,
   PAGE_EVENTS,
   placed,
   readStretch,
+  type Stretch,
   withEarlier,
   withLater,
   withStreamed,
-  type EventWindow,
-  type Stretch,
 } from './event-window.ts';
 import { reportAnswer, reportProblem } from './outage.ts';
-import { NO_PARTIALS, withoutEvents, withPartial, type PartialTexts } from './partial-texts.ts';
+import { NO_PARTIALS, type PartialTexts, withoutEvents, withPartial } from './partial-texts.ts';
 import { isSignedOut, isUnreachable, sentenceOf } from './problem.ts';
 import { LIVE_MS } from './use-polled.ts';
 

@@ -3,6 +3,7 @@
  * Owns the timing: nothing is asked while the tab is hidden, and one question at a time.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
+import type { CallOptions, Client } from '../../api/client/client.ts';
 import { useSession } from '../session/session.ts';
 import { onBack, reportAnswer, reportProblem } from './outage.ts';
 import { isSignedOut, isUnreachable, sentenceOf } from './problem.ts';
@@ -76,4 +77,24 @@ export function usePolled<Value>(
   }, [ask, everyMs, signOut]);
   const again = useCallback(() => askNow.current(), []);
   return { value, problem, again };
+}
+
+type Method = Exclude<keyof Client, 'events' | 'runChanges'>;
+
+/** The answer of one operation; another input, by its value, is another question. */
+export function useAnswer<Name extends Method>(
+  name: Name,
+  input: NonNullable<Parameters<Client[Name]>[0]>,
+  everyMs: number | null = LIVE_MS,
+): Polled<Awaited<ReturnType<Client[Name]>>> {
+  const { client } = useSession();
+  const text = JSON.stringify(input);
+  const ask = useCallback(
+    (signal: AbortSignal) => {
+      const call = client[name] as (input: unknown, options: CallOptions) => ReturnType<Client[Name]>;
+      return call(JSON.parse(text), { signal }) as Promise<Awaited<ReturnType<Client[Name]>>>;
+    },
+    [client, name, text],
+  );
+  return usePolled(ask, everyMs);
 }

@@ -6,12 +6,12 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
-import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { useEffect, useRef, type ReactElement } from 'react';
-import { rangeOf, type FindingPlace } from './finding-place.ts';
+import { type ReactElement, useEffect, useRef } from 'react';
+import { type FindingPlace, rangeOf } from './finding-place.ts';
 
 export interface EditorFinding extends FindingPlace {
   readonly severity: 'error' | 'warning';

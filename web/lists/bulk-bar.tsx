@@ -2,11 +2,11 @@
  * What is done to several rows at once: asked before where it destroys, and said of each row how it went.
  * Owns the order of the calls, a few at a time; a row that was refused does not keep the others.
  */
-import { useState, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
+import { type ReactElement, useState } from 'react';
 import { Dialog } from '../components/dialog.tsx';
+import { Button } from '../components/form.tsx';
 import { sentenceOf } from '../data/problem.ts';
-import type { Selection } from './use-selection.ts';
+import type { Selection } from './selection.tsx';
 
 export interface BulkRow {
   readonly id: string;

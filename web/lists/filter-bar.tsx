@@ -3,9 +3,10 @@
  * Owns their looks and names for screen readers; the server does the narrowing.
  */
 import type { ReactElement } from 'react';
+import { Choices } from '../components/form.tsx';
 import type { FilterField } from './filter-field.ts';
 
-export interface FilterBarProps<Name extends string> {
+interface FilterBarProps<Name extends string> {
   /** What is narrowed. */
   readonly label: string;
   readonly fields: readonly FilterField<Name>[];
@@ -13,12 +14,8 @@ export interface FilterBarProps<Name extends string> {
   onChange(change: Partial<Record<Name, string>>): void;
 }
 
-export function FilterBar<Name extends string>({
-  label,
-  fields,
-  values,
-  onChange,
-}: FilterBarProps<Name>): ReactElement {
+export function FilterBar<Name extends string>(props: FilterBarProps<Name>): ReactElement {
+  const { label, fields, values, onChange } = props;
   return (
     <div className="filters filter-row" role="search" aria-label={label}>
       {fields.map((field) => (
@@ -45,11 +42,7 @@ function Field<Name extends string>({ field, value, onChange }: FieldProps<Name>
     case 'choice':
       return (
         <select aria-label={label} value={value} onChange={({ target }) => onChange(target.value)}>
-          {field.choices.map(([one, words]) => (
-            <option key={one} value={one}>
-              {words}
-            </option>
-          ))}
+          <Choices of={field.choices} />
         </select>
       );
     case 'day':

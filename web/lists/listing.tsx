@@ -3,18 +3,19 @@
  * Owns the choice between them and the way to other pages; rows are drawn by whoever shows it.
  */
 import type { ReactElement, ReactNode } from 'react';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
-import { Pager } from '../components/pager.tsx';
-import { Scroll } from '../components/scroll.tsx';
+import { Button } from '../components/form.tsx';
+import { Loaded } from '../components/parts.tsx';
+import { Scroll } from '../components/table.tsx';
 import type { Polled } from '../data/use-polled.ts';
+import { FilterBar } from './filter-bar.tsx';
+import type { FilterField } from './filter-field.ts';
 
-export interface ListingProps<Row> {
+interface ListingProps<Row> {
   /** What is listed, for screen readers. */
   readonly label: string;
-  readonly polled: Polled<{ readonly items: readonly Row[]; readonly next_page_id: string | null }>;
-  readonly state: {
+  readonly polled: Polled<{ readonly items: readonly Row[]; readonly next_page_id?: string | null }>;
+  /** Absent for a list that is never longer than a page. */
+  readonly state?: {
     readonly isFiltered: boolean;
     readonly pages: readonly string[];
     setPages(pages: readonly string[]): void;
@@ -23,40 +24,92 @@ export interface ListingProps<Row> {
   /** What stands where nothing is. */
   readonly empty: ReactNode;
   /** What stands where the filter finds nothing. */
-  readonly none: string;
+  readonly none?: string;
   children(rows: readonly Row[]): ReactNode;
 }
 
-export function Listing<Row>({
-  label,
-  polled: { value, problem },
-  state,
-  empty,
-  none,
-  children,
-}: ListingProps<Row>): ReactElement {
-  const rows = value?.items ?? [];
+const ONE_PAGE = { isFiltered: false, pages: [], setPages: () => undefined, clear: () => undefined };
+
+export function Listing<Row>(props: ListingProps<Row>): ReactElement {
+  const { label, polled, state = ONE_PAGE, empty, none, children } = props;
   const { isFiltered, pages } = state;
+  const nothing = (
+    <>
+      <p>{none}</p>
+      <Button kind="quiet" onClick={() => state.clear()}>
+        Show all
+      </Button>
+    </>
+  );
   return (
     <>
-      {rows.length > 0 && problem !== null ? <Notice tone="bad">{problem}</Notice> : null}
-      {rows.length > 0 ? (
-        <Scroll label={label}>{children(rows)}</Scroll>
-      ) : (
-        <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
-          {isFiltered || pages.length > 0 ? (
-            <>
-              <p>{none}</p>
-              <Button kind="quiet" onClick={() => state.clear()}>
-                Show all
-              </Button>
-            </>
-          ) : (
-            empty
-          )}
-        </Empty>
-      )}
-      <Pager pages={pages} next={value?.next_page_id ?? null} onChange={(next) => state.setPages(next)} />
+      <Loaded
+        of={polled}
+        isEmpty={({ items }) => items.length === 0}
+        none={isFiltered || pages.length > 0 ? nothing : empty}
+      >
+        {({ items }) => <Scroll label={label}>{children(items)}</Scroll>}
+      </Loaded>
+      <Pager
+        pages={pages}
+        next={polled.value?.next_page_id ?? null}
+        onChange={(next) => state.setPages(next)}
+      />
     </>
+  );
+}
+
+interface FilteredListingProps<Name extends string, Row> extends ListingProps<Row> {
+  readonly fields: readonly FilterField<Name>[];
+  readonly state: NonNullable<ListingProps<Row>['state']> & {
+    readonly filter: Readonly<Record<Name, string>>;
+    setFilter(change: Partial<Record<Name, string>>): void;
+  };
+}
+
+/** A list below what narrows it. */
+export function FilteredListing<Name extends string, Row>({
+  fields,
+  ...props
+}: FilteredListingProps<Name, Row>): ReactElement {
+  const { label, state } = props;
+  return (
+    <>
+      <FilterBar
+        label={label}
+        fields={fields}
+        values={state.filter}
+        onChange={(change) => state.setFilter(change)}
+      />
+      <Listing {...props} />
+    </>
+  );
+}
+
+interface PagerProps {
+  /** Ids of the pages behind the first, up to the one that is shown. */
+  readonly pages: readonly string[];
+  /** Null on the last page. */
+  readonly next: string | null;
+  onChange(pages: readonly string[]): void;
+}
+
+/** The way through pages that the server hands out, each of which names the next. */
+function Pager({ pages, next, onChange }: PagerProps): ReactElement | null {
+  if (pages.length === 0 && next === null) return null;
+  return (
+    <nav className="pager" aria-label="Pages of the list">
+      <span className="quiet">Page {pages.length + 1}</span>
+      <Button kind="quiet" disabled={pages.length === 0} onClick={() => onChange(pages.slice(0, -1))}>
+        Back
+      </Button>
+      <Button
+        kind="quiet"
+        disabled={next === null}
+        onClick={() => onChange(next === null ? pages : [...pages, next])}
+      >
+        Next
+      </Button>
+    </nav>
   );
 }

@@ -11,7 +11,7 @@ const BETWEEN = ',';
 /** An address has a length that servers take. */
 const PAGES_MAX = 60;
 
-export interface ListState<Filter extends Readonly<Record<string, string>>> {
+interface ListState<Filter extends Readonly<Record<string, string>>> {
   readonly filter: Filter;
   /** Something is chosen other than at first. */
   readonly isFiltered: boolean;
@@ -59,4 +59,14 @@ function read<Filter extends Readonly<Record<string, string>>>(
     filter: Object.fromEntries(named) as Filter,
     pages: (params.get(PAGE) ?? '').split(BETWEEN).filter((id) => id !== ''),
   };
+}
+
+const PAGE_ROWS = 50;
+
+/** The page of a list, as the server is asked for it; `pageId` undefined: the first one. */
+export function pageQuery(
+  pageId: string | undefined,
+  limit = PAGE_ROWS,
+): { readonly limit: number; readonly page_id?: string } {
+  return pageId === undefined ? { limit } : { limit, page_id: pageId };
 }

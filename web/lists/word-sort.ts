@@ -2,6 +2,7 @@
  * An order as a word of the API.
  * Owns what a click on a column asks for next.
  */
+
 /** How a column can be ordered by, as the server does it. */
 export interface ColumnSort {
   /** Null: the table is ordered by something else. */

@@ -2,9 +2,9 @@
  * Markdown as elements.
  * Owns the looks; no text becomes markup here, and no element asks another server for anything by itself.
  */
-import { Fragment, memo, useMemo, type ReactElement, type ReactNode } from 'react';
+import { Fragment, memo, type ReactElement, type ReactNode, useMemo } from 'react';
 import { Code } from '../code/code.tsx';
-import { markdownTree, type MarkdownItem, type MarkdownNode } from './markdown-tree.ts';
+import { type MarkdownItem, type MarkdownNode, markdownTree } from './markdown-tree.ts';
 
 export const Markdown = memo(function Markdown({ text }: { readonly text: string }): ReactElement {
   const tree = useMemo(() => markdownTree(text), [text]);

@@ -2,15 +2,14 @@
  * Budgets that hold now: of runs that go on, and for administrators of virtual keys.
  * Owns which are shown; what has no budget is on its own page.
  */
-import { useCallback, type ReactElement } from 'react';
+import { type ReactElement, useCallback } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { BudgetBar } from '../components/budget-bar.tsx';
-import { Table, type Column } from '../components/table.tsx';
+import { figures, Table } from '../components/table.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
-import { ONE_PAGE } from '../lists/one-page.ts';
 import { Link } from '../routing/link.tsx';
-import type { RunRecord } from '../run/run-types.ts';
+import type { RunRecord } from '../run/run-phase.ts';
 import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';
 
@@ -29,7 +28,7 @@ interface Budget {
   readonly projected: number | null;
 }
 
-const COLUMNS: readonly Column[] = ['Of', 'Spent', { name: 'At its end', holds: 'figures' }, 'At the limit'];
+const COLUMNS = ['Of', 'Spent', figures('At its end'), 'At the limit'];
 
 const MODES = {
   observe: 'nothing happens',
@@ -47,7 +46,7 @@ export function BudgetsSection({ isAdmin }: { readonly isAdmin: boolean }): Reac
         ...runs.items.flatMap((run) => budgetOfRun(run) ?? []),
         ...keys.items.flatMap((key) => budgetOfKey(key) ?? []),
       ];
-      return { items, next_page_id: null };
+      return { items };
     },
     [client, isAdmin],
   );
@@ -57,9 +56,7 @@ export function BudgetsSection({ isAdmin }: { readonly isAdmin: boolean }): Reac
       <Listing
         label="Budgets"
         polled={usePolled(ask, EVERY_MS)}
-        state={ONE_PAGE}
         empty={<p>No run that goes on has a budget{isAdmin ? ', nor has a virtual key' : ''}.</p>}
-        none=""
       >
         {(rows) => (
           <Table columns={COLUMNS}>

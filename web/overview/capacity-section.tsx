@@ -2,18 +2,14 @@
  * Slots in use, by user, who waits for one and why, and the warm pool.
  * Owns the figures; whose turn it is, is the server's to say.
  */
-import { type ReactElement, useCallback, useState } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
-import { Sum } from '../components/sum.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
-import { usePolled } from '../data/use-polled.ts';
+import { Loaded, Sum, When } from '../components/parts.tsx';
+import { figures, Table } from '../components/table.tsx';
+import { useAnswer } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
-import { pageQuery } from '../lists/page-query.ts';
+import { pageQuery } from '../lists/use-list-state.ts';
 import { Link } from '../routing/link.tsx';
-import { useSession } from '../session/session.ts';
 
 type Capacity = ResultOf<'get_capacity'>;
 type Waiting = ResultOf<'search_waiting'>['items'][number];
@@ -25,23 +21,17 @@ const ON_FULL: Readonly<Record<Capacity['on_full'], string>> = {
 };
 
 export function CapacitySection(): ReactElement {
-  const { client } = useSession();
-  const ask = useCallback((signal: AbortSignal) => client.getCapacity({}, { signal }), [client]);
-  const { value, problem } = usePolled(ask);
   return (
     <section className="stack" aria-labelledby="capacity">
       <h2 id="capacity">Capacity</h2>
-      {value === null ? (
-        <Empty isLoading={problem === null} problem={problem}>
-          {null}
-        </Empty>
-      ) : (
-        <>
-          {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
-          <Figures capacity={value} />
-          {value.waiting === 0 ? null : <WaitingList />}
-        </>
-      )}
+      <Loaded of={useAnswer('getCapacity', {})}>
+        {(capacity) => (
+          <>
+            <Figures capacity={capacity} />
+            {capacity.waiting === 0 ? null : <WaitingList />}
+          </>
+        )}
+      </Loaded>
     </section>
   );
 }
@@ -51,17 +41,13 @@ function Figures({ capacity }: { readonly capacity: Capacity }): ReactElement {
   return (
     <>
       <dl className="sums">
-        <Sum name="Slots in use">
+        <Sum name="Slots in use" note={`when all are taken, ${ON_FULL[onFull]}`}>
           {installation.taken} of {installation.max}
-          <small>when all are taken, {ON_FULL[onFull]}</small>
         </Sum>
         <Sum name="Waiting for a slot">{waiting}</Sum>
         {warm === null ? null : (
-          <Sum name="Warm pool">
+          <Sum name="Warm pool" note={`${warm.booting} booting, ${warm.leaving} leaving`}>
             {warm.ready} of {warm.wanted} ready
-            <small>
-              {warm.booting} booting, {warm.leaving} leaving
-            </small>
           </Sum>
         )}
       </dl>
@@ -91,22 +77,17 @@ const REASONS: Readonly<Record<Waiting['reason'], string>> = {
   has_its_turn: 'it has its turn now',
 };
 
-const COLUMNS: readonly Column[] = [{ name: 'Place', holds: 'figures' }, 'Who', 'User', 'Why', 'Asked'];
+const COLUMNS = [figures('Place'), 'Who', 'User', 'Why', 'Asked'];
 const PAGE_ROWS = 20;
 
 function WaitingList(): ReactElement {
-  const { client } = useSession();
-  const { pageId, state } = usePages();
-  const ask = useCallback(
-    (signal: AbortSignal) => {
-      return client.searchWaiting({ query: pageQuery(pageId, PAGE_ROWS) }, { signal });
-    },
-    [client, pageId],
-  );
+  // One of several lists on a page of the console has no place in the address.
+  const [pages, setPages] = useState<readonly string[]>([]);
+  const state = { isFiltered: false, pages, setPages, clear: () => setPages([]) };
   return (
     <Listing
       label="Waiting for a slot"
-      polled={usePolled(ask)}
+      polled={useAnswer('searchWaiting', { query: pageQuery(pages.at(-1), PAGE_ROWS) })}
       state={state}
       empty={<p>Nobody that you see waits.</p>}
       none="Nobody waits here."
@@ -141,12 +122,4 @@ function WaitingList(): ReactElement {
       )}
     </Listing>
   );
-}
-
-/** The page of a list that is one of several on a page of the console, and so has no place in the address. */
-function usePages() {
-  const [pages, setPages] = useState<readonly string[]>([]);
-  const pageId = pages.at(-1);
-  const state = { isFiltered: false, pages, setPages, clear: () => setPages([]) };
-  return { pageId, state };
 }

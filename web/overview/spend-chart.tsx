@@ -3,11 +3,11 @@
  * Owns the drawing, its colours from the style sheets, and what is said of the bar that somebody points at; the same
  * figures stand in the tables below it.
  */
-import { useCallback, useMemo, useState, type ReactElement } from 'react';
+import { type ReactElement, useCallback, useMemo, useState } from 'react';
 import UPlot from 'uplot';
-import { coloursOf, Plot, type Drawn } from '../components/plot.tsx';
+import { coloursOf, type Drawn, Plot } from '../components/plot.tsx';
 import { usd, usdOfNano } from '../text/money.ts';
-import { groupLabel, spendSeries, type Spend, type SpendSeries } from './spend-series.ts';
+import { groupLabel, type Spend, spendSeries, type SpendSeries } from './spend-series.ts';
 
 const HEIGHT = 240;
 const AXIS_WIDTH = 76;

@@ -2,12 +2,10 @@
  * Spend over time: by what, over which span, as a picture and as figures.
  * Owns the choice, which is in the address, and the table; the picture is loaded when the page is opened.
  */
-import { lazy, Suspense, useCallback, type ReactElement } from 'react';
+import { lazy, type ReactElement, Suspense, useCallback } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
-import { Scroll } from '../components/scroll.tsx';
-import { Table, type Column } from '../components/table.tsx';
+import { Loaded } from '../components/parts.tsx';
+import { figures, Table } from '../components/table.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import type { FilterField } from '../lists/filter-field.ts';
@@ -58,7 +56,6 @@ export function SpendSection(): ReactElement {
     },
     [client, by, days],
   );
-  const { value, problem } = usePolled(ask, EVERY_MS);
   return (
     <section className="stack" aria-labelledby="spend">
       <h2 id="spend">Spend</h2>
@@ -68,25 +65,24 @@ export function SpendSection(): ReactElement {
         values={state.filter}
         onChange={(change) => state.setFilter(change)}
       />
-      {value === null || value.total.calls === 0 ? (
-        <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
-          <p>No model was called in this time.</p>
-        </Empty>
-      ) : (
-        <>
-          {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
-          <Suspense fallback={<p className="quiet">Loading the picture …</p>}>
-            <SpendChart spend={value} />
-          </Suspense>
-          <Groups spend={value} />
-          <Times spend={value} />
-        </>
-      )}
+      <Loaded
+        of={usePolled(ask, EVERY_MS)}
+        isEmpty={({ total }) => total.calls === 0}
+        none={<p>No model was called in this time.</p>}
+      >
+        {(spend) => (
+          <>
+            <Suspense fallback={<p className="quiet">Loading the picture …</p>}>
+              <SpendChart spend={spend} />
+            </Suspense>
+            <Groups spend={spend} />
+            <Times spend={spend} />
+          </>
+        )}
+      </Loaded>
     </section>
   );
 }
-
-const figures = (name: string): Column => ({ name, holds: 'figures' });
 
 function Groups({ spend }: { readonly spend: Spend }): ReactElement {
   const { by, groups, total } = spend;
@@ -95,22 +91,20 @@ function Groups({ spend }: { readonly spend: Spend }): ReactElement {
     ...['Calls', 'Input tokens', 'Output tokens', 'Cost'].map(figures),
   ];
   return (
-    <Scroll label={`Spend by ${by}`}>
-      <Table columns={columns}>
-        {groups.map((group, at) => (
-          <tr key={`${group.kind} ${group.name}`}>
-            <th scope="row">
-              <span className={`swatch series-${at}`} aria-hidden="true" /> {groupLabel(group, by)}
-            </th>
-            <SumCells sums={group} />
-          </tr>
-        ))}
-        <tr>
-          <th scope="row">All{by === 'tag' ? ', each call once' : ''}</th>
-          <SumCells sums={total} />
+    <Table label={`Spend by ${by}`} columns={columns}>
+      {groups.map((group, at) => (
+        <tr key={`${group.kind} ${group.name}`}>
+          <th scope="row">
+            <span className={`swatch series-${at}`} aria-hidden="true" /> {groupLabel(group, by)}
+          </th>
+          <SumCells sums={group} />
         </tr>
-      </Table>
-    </Scroll>
+      ))}
+      <tr>
+        <th scope="row">All{by === 'tag' ? ', each call once' : ''}</th>
+        <SumCells sums={total} />
+      </tr>
+    </Table>
   );
 }
 
@@ -139,22 +133,23 @@ function Times({ spend }: { readonly spend: Spend }): ReactElement {
   return (
     <details>
       <summary>{isHourly ? 'By hour' : 'By day'}, as figures</summary>
-      <Scroll label="Spend over time">
-        <Table columns={[isHourly ? 'Hour' : 'Day (UTC)', spend.by, figures('Calls'), figures('Cost')]}>
-          {spend.buckets.map((bucket) => (
-            <tr key={`${bucket.at} ${bucket.kind} ${bucket.name}`}>
-              <th scope="row">
-                <time dateTime={bucket.at} title={utc(parsedInstant(bucket.at))}>
-                  {isHourly ? new Date(bucket.at).toLocaleString() : bucket.at.slice(0, 10)}
-                </time>
-              </th>
-              <td>{groupLabel(bucket, spend.by)}</td>
-              <td className="number">{bucket.calls.toLocaleString()}</td>
-              <td className="number">{usdOfNano(bucket.cost_nano_usd)}</td>
-            </tr>
-          ))}
-        </Table>
-      </Scroll>
+      <Table
+        label="Spend over time"
+        columns={[isHourly ? 'Hour' : 'Day (UTC)', spend.by, figures('Calls'), figures('Cost')]}
+      >
+        {spend.buckets.map((bucket) => (
+          <tr key={`${bucket.at} ${bucket.kind} ${bucket.name}`}>
+            <th scope="row">
+              <time dateTime={bucket.at} title={utc(parsedInstant(bucket.at))}>
+                {isHourly ? new Date(bucket.at).toLocaleString() : bucket.at.slice(0, 10)}
+              </time>
+            </th>
+            <td>{groupLabel(bucket, spend.by)}</td>
+            <td className="number">{bucket.calls.toLocaleString()}</td>
+            <td className="number">{usdOfNano(bucket.cost_nano_usd)}</td>
+          </tr>
+        ))}
+      </Table>
     </details>
   );
 }

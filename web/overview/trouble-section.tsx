@@ -2,15 +2,13 @@
  * What goes wrong now or went wrong lately.
  * Owns the words for each kind; what it is about is a link.
  */
-import { useCallback, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Table, type Column } from '../components/table.tsx';
-import { TimeOfDay, When } from '../components/when.tsx';
-import { usePolled } from '../data/use-polled.ts';
+import { TimeOfDay, When } from '../components/parts.tsx';
+import { Table } from '../components/table.tsx';
+import { useAnswer } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
-import { ONE_PAGE } from '../lists/one-page.ts';
 import { Link } from '../routing/link.tsx';
-import { useSession } from '../session/session.ts';
 import { parsedInstant } from '../text/time.ts';
 
 type Trouble = ResultOf<'list_trouble'>['items'][number];
@@ -26,23 +24,16 @@ const KINDS: Readonly<Record<Trouble['kind'], string>> = {
   lost_spend: 'Spend rows lost',
 };
 
-const COLUMNS: readonly Column[] = ['What', 'About', 'Why', 'Since'];
+const COLUMNS = ['What', 'About', 'Why', 'Since'];
 
 export function TroubleSection(): ReactElement {
-  const { client } = useSession();
-  const ask = useCallback(
-    async (signal: AbortSignal) => ({ ...(await client.listTrouble({}, { signal })), next_page_id: null }),
-    [client],
-  );
   return (
     <section className="stack" aria-labelledby="trouble">
       <h2 id="trouble">Trouble</h2>
       <Listing
         label="Trouble"
-        polled={usePolled(ask, EVERY_MS)}
-        state={ONE_PAGE}
+        polled={useAnswer('listTrouble', {}, EVERY_MS)}
         empty={<p>Nothing goes wrong, and nothing did in the last seven days.</p>}
-        none=""
       >
         {(rows) => (
           <Table columns={COLUMNS}>

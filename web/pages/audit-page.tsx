@@ -2,18 +2,15 @@
  * The audit log: who changed what, searched and paged by the server.
  * Owns the asking; an entry holds names and ids, and never a value of a secret.
  */
-import { useCallback, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import type { InputOf } from '../../api/client/client.ts';
 import { OPERATIONS } from '../../api/client/operations.ts';
 import { AuditTable } from '../admin/audit-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
-import { usePolled } from '../data/use-polled.ts';
-import { FilterBar } from '../lists/filter-bar.tsx';
-import { beginOf, wordChoices, type FilterField } from '../lists/filter-field.ts';
-import { Listing } from '../lists/listing.tsx';
-import { pageQuery } from '../lists/page-query.ts';
-import { useListState } from '../lists/use-list-state.ts';
-import { useSession } from '../session/session.ts';
+import { useAnswer } from '../data/use-polled.ts';
+import { beginOf, type FilterField, wordChoices } from '../lists/filter-field.ts';
+import { FilteredListing } from '../lists/listing.tsx';
+import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { labelOf } from '../text/words.ts';
 
 type Query = NonNullable<InputOf<'search_audit'>['query']>;
@@ -52,34 +49,21 @@ const FIELDS: readonly FilterField<keyof typeof FIRST>[] = [
 ];
 
 export function AuditPage(): ReactElement {
-  const { client } = useSession();
   const state = useListState(FIRST);
-  const { filter } = state;
-  const pageId = state.pageId;
-  const ask = useCallback(
-    (signal: AbortSignal) => {
-      return client.searchAudit({ query: { ...pageQuery(pageId), ...queryOf(filter) } }, { signal });
-    },
-    [client, pageId, filter],
-  );
+  const query = { ...pageQuery(state.pageId), ...queryOf(state.filter) };
   return (
     <>
       <PageHead title="Audit log">Who changed what, and with which outcome.</PageHead>
-      <FilterBar
+      <FilteredListing
         label="Audit log"
         fields={FIELDS}
-        values={filter}
-        onChange={(change) => state.setFilter(change)}
-      />
-      <Listing
-        label="Audit log"
-        polled={usePolled(ask)}
+        polled={useAnswer('searchAudit', { query })}
         state={state}
         empty={<p>Nobody has changed anything yet.</p>}
         none="No entry is so."
       >
         {(rows) => <AuditTable rows={rows} />}
-      </Listing>
+      </FilteredListing>
     </>
   );
 }

@@ -2,9 +2,9 @@
  * One conversation: its record, its events as they come, what can be said to its agent, and what came of it.
  * Owns the asking; the parts of the page are in conversation/ and work/.
  */
-import { useCallback, useState, type ReactElement } from 'react';
-import { Empty } from '../components/empty.tsx';
+import { type ReactElement, useState } from 'react';
 import { PageHead } from '../components/page-head.tsx';
+import { Empty } from '../components/parts.tsx';
 import { ConfirmationBar } from '../conversation/confirmation-bar.tsx';
 import { ConversationActions } from '../conversation/conversation-actions.tsx';
 import { ConversationFacts } from '../conversation/conversation-facts.tsx';
@@ -15,35 +15,35 @@ import { MessageBox } from '../conversation/message-box.tsx';
 import { SearchPanel } from '../conversation/search-panel.tsx';
 import { Transcript, type TranscriptTarget } from '../conversation/transcript.tsx';
 import { useCosts } from '../conversation/use-costs.ts';
-import { useEvents, type FollowedEvents } from '../data/use-events.ts';
-import { usePolled } from '../data/use-polled.ts';
+import { type FollowedEvents, useEvents } from '../data/use-events.ts';
+import { useAnswer } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 import type { ConversationView } from '../routing/place.ts';
-import { useSession } from '../session/session.ts';
 
-export interface ConversationPageProps {
+interface ConversationPageProps {
   readonly id: string;
   /** Null for what is said in it. */
   readonly view: ConversationView | null;
 }
 
 export function ConversationPage({ id, view }: ConversationPageProps): ReactElement {
-  const { client } = useSession();
-  const ask = useCallback(
-    async (signal: AbortSignal) => {
-      const [record] = await client.getAppConversations({ query: { ids: [id] } }, { signal });
-      return { record: record ?? null };
-    },
-    [client, id],
-  );
-  const { value, problem, again } = usePolled(ask);
-  const record = value?.record ?? null;
+  const { value, problem, again } = useAnswer('getAppConversations', { query: { ids: [id] } });
+  const record = value?.[0] ?? null;
   const followed = useEvents(record === null ? null : id);
-  if (record === null) return <NoRecord isLoading={value === null} problem={problem} />;
+  const back = <Link to={{ page: 'conversations' }}>Conversations</Link>;
+  if (record === null)
+    return (
+      <>
+        <PageHead title="Conversation">{back}</PageHead>
+        <Empty isKnown={value !== null} problem={problem}>
+          <p>There is no such conversation, or it was deleted.</p>
+        </Empty>
+      </>
+    );
   return (
     <>
       <PageHead title={record.title} actions={<ConversationActions record={record} onChange={again} />}>
-        <Link to={{ page: 'conversations' }}>Conversations</Link>
+        {back}
       </PageHead>
       <ConversationLife record={record} events={followed.events} problem={problem ?? followed.problem} />
       <ViewLinks id={id} view={view} />
@@ -92,22 +92,3 @@ function zoned(timestamp: string): string {
 }
 
 const BEFORE_MS = 600_000;
-
-function NoRecord({
-  isLoading,
-  problem,
-}: {
-  readonly isLoading: boolean;
-  readonly problem: string | null;
-}): ReactElement {
-  return (
-    <>
-      <PageHead title="Conversation">
-        <Link to={{ page: 'conversations' }}>Conversations</Link>
-      </PageHead>
-      <Empty isLoading={isLoading} problem={problem}>
-        <p>There is no such conversation, or it was deleted.</p>
-      </Empty>
-    </>
-  );
-}

@@ -2,8 +2,8 @@
  * All conversations of the user, live: filtered, ordered and paged by the server, and changed several at once.
  * Owns the asking; a row is drawn by the table.
  */
-import { useCallback, useState, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
+import { type ReactElement, useState } from 'react';
+import { Button } from '../components/form.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { conversationActions } from '../conversation/bulk-actions.ts';
 import {
@@ -12,15 +12,13 @@ import {
   FIRST_CONVERSATIONS,
 } from '../conversation/conversation-filter.ts';
 import { ConversationTable } from '../conversation/conversation-table.tsx';
-import { pageQuery } from '../lists/page-query.ts';
-import { StartDialog } from '../start/start-dialog.tsx';
-import { usePolled } from '../data/use-polled.ts';
+import { useAnswer } from '../data/use-polled.ts';
 import { BulkBar } from '../lists/bulk-bar.tsx';
-import { FilterBar } from '../lists/filter-bar.tsx';
-import { Listing } from '../lists/listing.tsx';
-import { useListState } from '../lists/use-list-state.ts';
-import { useSelection } from '../lists/use-selection.ts';
+import { FilteredListing } from '../lists/listing.tsx';
+import { useSelection } from '../lists/selection.tsx';
+import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
+import { StartDialog } from '../start/start-dialog.tsx';
 
 export function ConversationsPage(): ReactElement {
   const { client } = useSession();
@@ -28,17 +26,8 @@ export function ConversationsPage(): ReactElement {
   const selection = useSelection();
   const [isStarting, setIsStarting] = useState(false);
   const { filter } = state;
-  const pageId = state.pageId;
-  const ask = useCallback(
-    (signal: AbortSignal) => {
-      return client.searchAppConversations(
-        { query: { ...pageQuery(pageId), ...conversationQuery(filter) } },
-        { signal },
-      );
-    },
-    [client, pageId, filter],
-  );
-  const polled = usePolled(ask);
+  const query = { ...pageQuery(state.pageId), ...conversationQuery(filter) };
+  const polled = useAnswer('searchAppConversations', { query });
   return (
     <>
       <PageHead
@@ -51,14 +40,9 @@ export function ConversationsPage(): ReactElement {
       >
         What agents are working on, as it happens.
       </PageHead>
-      <FilterBar
+      <FilteredListing
         label="Conversations"
         fields={CONVERSATION_FIELDS}
-        values={filter}
-        onChange={(change) => state.setFilter(change)}
-      />
-      <Listing
-        label="Conversations"
         polled={polled}
         state={state}
         empty={<p>No conversation yet.</p>}
@@ -72,7 +56,7 @@ export function ConversationsPage(): ReactElement {
             onSort={(sort) => state.setFilter({ sort })}
           />
         )}
-      </Listing>
+      </FilteredListing>
       <BulkBar
         rows={(polled.value?.items ?? []).map((record) => ({ id: record.id, name: record.title, record }))}
         selection={selection}

@@ -2,23 +2,17 @@
  * The report of a run: sums against the last run, what failed, the items, charts, and the money to the nano-dollar.
  * Owns the order, which is that of `report.html`; the items are those of the run's page.
  */
-import { useCallback, type ReactElement } from 'react';
-import { Badge } from '../components/badge.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
+import type { ReactElement } from 'react';
 import { PageHead } from '../components/page-head.tsx';
-import { When } from '../components/when.tsx';
-import { usePolled } from '../data/use-polled.ts';
+import { Badge, Loaded, Notice, When } from '../components/parts.tsx';
+import { useAnswer } from '../data/use-polled.ts';
 import { ReportFailures } from '../report/report-failures.tsx';
 import { ReportFigures } from '../report/report-figures.tsx';
-import { Section } from '../report/report-section.tsx';
-import { FOOTNOTE_ID, ReportTiles } from '../report/report-tiles.tsx';
-import type { Report } from '../report/report-types.ts';
+import { Section, type Report, FOOTNOTE_ID, ReportTiles } from '../report/report-section.tsx';
 import { Link } from '../routing/link.tsx';
 import { ItemsSection } from '../run/items-section.tsx';
 import { phaseOf } from '../run/run-phase.ts';
 import { RunReports } from '../run/run-reports.tsx';
-import { useSession } from '../session/session.ts';
 
 /** Of thousands of conversations it is read by the second: a report is no ticker. */
 const EVERY_MS = 20_000;
@@ -26,19 +20,11 @@ const EVERY_MS = 20_000;
 const NOTICE_TONES = { plain: 'calm', good: 'good', bad: 'bad' } as const;
 
 export function ReportPage({ id }: { readonly id: string }): ReactElement {
-  const { client } = useSession();
-  const askRun = useCallback(
-    (signal: AbortSignal) => client.getRun({ params: { run_id: id } }, { signal }),
-    [client, id],
-  );
-  const askReport = useCallback(
-    (signal: AbortSignal) => client.getRunReport({ params: { run_id: id } }, { signal }),
-    [client, id],
-  );
-  const { value: run, problem: runProblem, again } = usePolled(askRun, EVERY_MS);
+  const params = { run_id: id };
+  const { value: run, problem: runProblem, again } = useAnswer('getRun', { params }, EVERY_MS);
   const isOver = run?.phase === 'finished';
-  const { value: report, problem } = usePolled(askReport, isOver ? null : EVERY_MS);
-  const trouble = runProblem ?? problem;
+  const { value: report, problem } = useAnswer('getRunReport', { params }, isOver ? null : EVERY_MS);
+  const value = run === null || report === null ? null : { run, report };
   return (
     <>
       <PageHead
@@ -53,24 +39,21 @@ export function ReportPage({ id }: { readonly id: string }): ReactElement {
           </span>
         )}
       </PageHead>
-      {run === null || report === null ? (
-        <Empty isLoading={trouble === null} problem={trouble}>
-          <p>There is no such run.</p>
-        </Empty>
-      ) : (
-        <>
-          {trouble === null ? null : <Notice tone="bad">{trouble}</Notice>}
-          <Verdicts report={report} />
-          <ReportTiles run={id} report={report} />
-          <ReportFailures report={report} />
-          <ItemsSection run={run} onChange={again} />
-          <ReportFigures figures={report.figures} />
-          {report.sections.map((section, at) => (
-            <Section key={at} section={section} />
-          ))}
-          <Section section={report.footnote} id={FOOTNOTE_ID} />
-        </>
-      )}
+      <Loaded of={{ value, problem: runProblem ?? problem }}>
+        {(read) => (
+          <>
+            <Verdicts report={read.report} />
+            <ReportTiles run={id} report={read.report} />
+            <ReportFailures report={read.report} />
+            <ItemsSection run={read.run} onChange={again} />
+            <ReportFigures figures={read.report.figures} />
+            {read.report.sections.map((section, at) => (
+              <Section key={at} section={section} />
+            ))}
+            <Section section={read.report.footnote} id={FOOTNOTE_ID} />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }

@@ -2,19 +2,16 @@
  * One run: its sums, its items over time, what happened to it as a whole, and what can be asked of it.
  * Owns the asking; timeline and tables are in run/.
  */
-import { useCallback, type ReactElement } from 'react';
-import { Badge } from '../components/badge.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
+import { type ReactElement, useCallback } from 'react';
 import { PageHead } from '../components/page-head.tsx';
+import { Badge, Loaded, Notice } from '../components/parts.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 import { ItemsSection } from '../run/items-section.tsx';
-import { phaseOf, reasonText, troubleText } from '../run/run-phase.ts';
 import { RunControls } from '../run/run-controls.tsx';
-import { RunEvents } from '../run/run-events.tsx';
+import { RunEvents, RunSums } from '../run/run-sums.tsx';
+import { phaseOf, reasonText, troubleText } from '../run/run-phase.ts';
 import { RunReports } from '../run/run-reports.tsx';
-import { RunSums } from '../run/run-sums.tsx';
 import { Timeline } from '../run/timeline.tsx';
 import { useSession } from '../session/session.ts';
 
@@ -31,7 +28,8 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
     },
     [client, id],
   );
-  const { value, problem, again } = usePolled(ask);
+  const polled = usePolled(ask);
+  const { value, again } = polled;
   const run = value?.run ?? null;
   return (
     <>
@@ -57,20 +55,21 @@ export function RunPage({ id }: { readonly id: string }): ReactElement {
           </>
         )}
       </PageHead>
-      {value === null || run === null ? (
-        <Empty isLoading={problem === null} problem={problem}>
-          <p>There is no such run.</p>
-        </Empty>
-      ) : (
-        <>
-          {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
-          {run.reason === null ? null : <Notice tone="wait">{reasonText(run)}</Notice>}
-          {run.trouble === null ? null : <Notice tone="bad">{troubleText(run.trouble)}</Notice>}
-          <RunSums run={run} />
-          <ItemsSection run={run} above={(items) => <Timeline run={run} items={items} />} onChange={again} />
-          <RunEvents events={value.events} />
-        </>
-      )}
+      <Loaded of={polled}>
+        {({ run: read, events }) => (
+          <>
+            {read.reason === null ? null : <Notice tone="wait">{reasonText(read)}</Notice>}
+            {read.trouble === null ? null : <Notice tone="bad">{troubleText(read.trouble)}</Notice>}
+            <RunSums run={read} />
+            <ItemsSection
+              run={read}
+              above={(items) => <Timeline run={read} items={items} />}
+              onChange={again}
+            />
+            <RunEvents events={events} />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }

@@ -2,22 +2,16 @@
  * All runs, newest first and live: how far each is, and what it has spent.
  * Owns the list.
  */
-import { useCallback, type ReactElement } from 'react';
-import { Badge } from '../components/badge.tsx';
+import type { ReactElement } from 'react';
 import { PageHead } from '../components/page-head.tsx';
-import { Progress } from '../components/progress.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
-import { usePolled } from '../data/use-polled.ts';
-import { FilterBar } from '../lists/filter-bar.tsx';
+import { Badge, When } from '../components/parts.tsx';
+import { figures, Table } from '../components/table.tsx';
+import { useAnswer } from '../data/use-polled.ts';
 import type { FilterField } from '../lists/filter-field.ts';
-import { Listing } from '../lists/listing.tsx';
-import { pageQuery } from '../lists/page-query.ts';
-import { useListState } from '../lists/use-list-state.ts';
+import { FilteredListing } from '../lists/listing.tsx';
+import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { Link } from '../routing/link.tsx';
-import { phaseOf } from '../run/run-phase.ts';
-import type { RunRecord } from '../run/run-types.ts';
-import { useSession } from '../session/session.ts';
+import { phaseOf, type RunRecord } from '../run/run-phase.ts';
 import { usdOfNano } from '../text/money.ts';
 
 const FIRST = { name: '', state: '' };
@@ -36,27 +30,16 @@ const FIELDS: readonly FilterField<'name' | 'state'>[] = [
   },
 ];
 
-const COLUMNS: readonly Column[] = ['Run', 'Phase', 'Items', { name: 'Spend', holds: 'figures' }, 'Started'];
+const COLUMNS = ['Run', 'Phase', 'Items', figures('Spend'), 'Started'];
 
 export function RunsPage(): ReactElement {
-  const { client } = useSession();
   const state = useListState(FIRST);
-  const { filter } = state;
-  const pageId = state.pageId;
-  const ask = useCallback(
-    (signal: AbortSignal) =>
-      client.searchRuns(
-        {
-          query: {
-            ...pageQuery(pageId),
-            ...(filter.state === 'open' || filter.state === 'finished' ? { state: filter.state } : {}),
-            ...(filter.name === '' ? {} : { name: filter.name.slice(0, 64) }),
-          },
-        },
-        { signal },
-      ),
-    [client, pageId, filter],
-  );
+  const { name, state: wanted } = state.filter;
+  const query = {
+    ...pageQuery(state.pageId),
+    ...(wanted === 'open' || wanted === 'finished' ? ({ state: wanted } as const) : {}),
+    ...(name === '' ? {} : { name: name.slice(0, 64) }),
+  };
   return (
     <>
       <PageHead
@@ -69,15 +52,10 @@ export function RunsPage(): ReactElement {
       >
         What was begun of job files, and what it has spent.
       </PageHead>
-      <FilterBar
+      <FilteredListing
         label="Runs"
         fields={FIELDS}
-        values={filter}
-        onChange={(change) => state.setFilter(change)}
-      />
-      <Listing
-        label="Runs"
-        polled={usePolled(ask)}
+        polled={useAnswer('searchRuns', { query })}
         state={state}
         empty={<p>No run yet. A job file describes one; “Start a run” or “parley run” begins it.</p>}
         none="No run is so."
@@ -89,7 +67,7 @@ export function RunsPage(): ReactElement {
             ))}
           </Table>
         )}
-      </Listing>
+      </FilteredListing>
     </>
   );
 }
@@ -115,5 +93,31 @@ function Row({ row }: { readonly row: RunRecord }): ReactElement {
         <When at={row.created_at} />
       </td>
     </tr>
+  );
+}
+
+interface ProgressProps {
+  readonly done: number;
+  readonly active: number;
+  readonly total: number;
+}
+
+const WIDTH = 120;
+
+/** How many of a run's items have ended and are at work; the same is said in words beside it. */
+function Progress({ done, active, total }: ProgressProps): ReactElement {
+  const scale = total === 0 ? 0 : WIDTH / total;
+  return (
+    <span className="progress">
+      <svg viewBox={`0 0 ${WIDTH} 6`} width={WIDTH} height={6} aria-hidden="true">
+        <rect className="progress-all" width={WIDTH} height={6} rx={3} />
+        <rect className="progress-active" width={(done + active) * scale} height={6} rx={3} />
+        <rect className="progress-done" width={done * scale} height={6} rx={3} />
+      </svg>
+      <span>
+        {done} of {total}
+        {active === 0 ? '' : `, ${active} at work`}
+      </span>
+    </span>
   );
 }

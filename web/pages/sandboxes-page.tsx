@@ -2,21 +2,19 @@
  * Sandboxes of the user, live: those that live unless others are asked for, filtered and paged by the server.
  * Owns the list; who would be met by a stop or deletion is asked first.
  */
-import { useCallback, useMemo, useState, type ReactElement } from 'react';
+import { type ReactElement, useCallback, useMemo, useState } from 'react';
 import type { InputOf } from '../../api/client/client.ts';
-import { Button } from '../components/button.tsx';
+import { Button } from '../components/form.tsx';
 import { ImpactDialog, type ImpactDialogProps } from '../components/impact-dialog.tsx';
-import { Problems } from '../components/notice.tsx';
 import { PageHead } from '../components/page-head.tsx';
+import { Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { BulkBar } from '../lists/bulk-bar.tsx';
-import { FilterBar } from '../lists/filter-bar.tsx';
 import type { FilterField } from '../lists/filter-field.ts';
-import { Listing } from '../lists/listing.tsx';
-import { pageQuery } from '../lists/page-query.ts';
-import { useListState } from '../lists/use-list-state.ts';
-import { useSelection } from '../lists/use-selection.ts';
+import { FilteredListing } from '../lists/listing.tsx';
+import { useSelection } from '../lists/selection.tsx';
+import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { sandboxActions } from '../sandbox/bulk-actions.ts';
 import { SandboxTable } from '../sandbox/sandbox-table.tsx';
 import { useSession } from '../session/session.ts';
@@ -47,15 +45,10 @@ export function SandboxesPage(): ReactElement {
   const state = useListState(FIRST);
   const selection = useSelection();
   const [asked, setAsked] = useState<Asked | null>(null);
-  const action = useAction();
   const { filter } = state;
   const polled = useSandboxes(filter, state.pageId);
-  const run = (work: () => Promise<unknown>): void => {
-    void action.run(async () => {
-      await work();
-      polled.again();
-    });
-  };
+  const action = useAction(polled.again);
+  const run = (work: () => Promise<unknown>): void => void action.run(work);
   const actions = useMemo(() => sandboxActions(client), [client]);
   return (
     <>
@@ -70,14 +63,9 @@ export function SandboxesPage(): ReactElement {
         Where agents work: files, processes and credentials of one or more conversations.
       </PageHead>
       <Problems of={action.problems} />
-      <FilterBar
+      <FilteredListing
         label="Sandboxes"
         fields={FIELDS}
-        values={filter}
-        onChange={(change) => state.setFilter(change)}
-      />
-      <Listing
-        label="Sandboxes"
         polled={polled}
         state={state}
         empty={<p>No sandbox. Starting a conversation makes one.</p>}
@@ -93,7 +81,7 @@ export function SandboxesPage(): ReactElement {
             onResume={(id) => run(() => client.resumeSandbox({ params: { sandbox_id: id } }))}
           />
         )}
-      </Listing>
+      </FilteredListing>
       <BulkBar
         rows={(polled.value?.items ?? []).map(({ id, status }) => ({ id, name: id.slice(0, 8), status }))}
         selection={selection}

@@ -2,26 +2,25 @@
  * Stored secrets of the user: names and descriptions; a value goes in and never comes out.
  * Owns the list; who has a secret already keeps it.
  */
-import { useCallback, useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { SecretDialog } from '../access/secret-dialog.tsx';
-import { Button } from '../components/button.tsx';
-import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { ConfirmDialog } from '../components/dialog.tsx';
+import { Button } from '../components/form.tsx';
 import { PageHead } from '../components/page-head.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import { usePolled } from '../data/use-polled.ts';
-import { FilterBar } from '../lists/filter-bar.tsx';
+import { Dash } from '../components/parts.tsx';
+import { ACTIONS, Table } from '../components/table.tsx';
+import { useAnswer } from '../data/use-polled.ts';
 import type { FilterField } from '../lists/filter-field.ts';
-import { Listing } from '../lists/listing.tsx';
-import { pageQuery } from '../lists/page-query.ts';
-import { useListState } from '../lists/use-list-state.ts';
+import { FilteredListing } from '../lists/listing.tsx';
+import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 
 type Secret = ResultOf<'search_secrets'>['items'][number];
 
 const FIRST = { name: '' };
 const FIELDS: readonly FilterField<'name'>[] = [{ name: 'name', label: 'Name contains', kind: 'text' }];
-const COLUMNS: readonly Column[] = ['Name', 'Description', { name: 'Actions', holds: 'buttons' }];
+const COLUMNS = ['Name', 'Description', ACTIONS];
 
 type Asked =
   { readonly kind: 'new' } | { readonly kind: 'replace' | 'describe' | 'delete'; readonly secret: Secret };
@@ -31,15 +30,8 @@ export function SecretsPage(): ReactElement {
   const state = useListState(FIRST);
   const [asked, setAsked] = useState<Asked | null>(null);
   const { name } = state.filter;
-  const pageId = state.pageId;
-  const ask = useCallback(
-    (signal: AbortSignal) => {
-      const query = { ...pageQuery(pageId), ...(name === '' ? {} : { name__contains: name }) };
-      return client.searchSecrets({ query }, { signal });
-    },
-    [client, pageId, name],
-  );
-  const polled = usePolled(ask);
+  const query = { ...pageQuery(state.pageId), ...(name === '' ? {} : { name__contains: name }) };
+  const polled = useAnswer('searchSecrets', { query });
   const leave = (): void => setAsked(null);
   return (
     <>
@@ -53,14 +45,9 @@ export function SecretsPage(): ReactElement {
       >
         They are in the environment of every conversation that starts from now on. A value is never shown.
       </PageHead>
-      <FilterBar
+      <FilteredListing
         label="Secrets"
         fields={FIELDS}
-        values={state.filter}
-        onChange={(change) => state.setFilter(change)}
-      />
-      <Listing
-        label="Secrets"
         polled={polled}
         state={state}
         empty={<p>No secret is stored.</p>}
@@ -73,7 +60,7 @@ export function SecretsPage(): ReactElement {
             ))}
           </Table>
         )}
-      </Listing>
+      </FilteredListing>
       {asked === null ? null : asked.kind === 'delete' ? (
         <ConfirmDialog
           title="Delete this secret?"
@@ -82,7 +69,10 @@ export function SecretsPage(): ReactElement {
           onLeave={leave}
           onDone={polled.again}
         >
-          Conversations that start from now on do not have “{asked.secret.name}”; those that have it keep it.
+          <p>
+            Conversations that start from now on do not have “{asked.secret.name}”; those that have it keep
+            it.
+          </p>
         </ConfirmDialog>
       ) : (
         <SecretDialog
@@ -113,7 +103,7 @@ function Row({ secret, onAsk }: RowProps): ReactElement {
       <th scope="row">
         <code>{name}</code>
       </th>
-      <td className="wrap">{description ?? <span className="quiet">—</span>}</td>
+      <td className="wrap">{description ?? <Dash />}</td>
       <td className="actions">
         {button('replace', 'Replace')}
         {button('describe', 'Describe')}

@@ -2,38 +2,27 @@
  * Settings > Application: what conversations of this user begin with.
  * Owns the form and its saving; limits of the deployment are shown and never set here (D10).
  */
-import { useCallback, useState, type FormEvent, type ReactElement } from 'react';
+import { type FormEvent, type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice, Problems } from '../components/notice.tsx';
+import { Button } from '../components/form.tsx';
 import { PageHead } from '../components/page-head.tsx';
+import { Loaded, Notice, Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
-import { usePolled } from '../data/use-polled.ts';
+import { useAnswer } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
-import { AgentSection } from '../settings/agent-section.tsx';
-import { GitSection } from '../settings/git-section.tsx';
-import { GroupingField } from '../settings/grouping-field.tsx';
-import { LimitFacts } from '../settings/limit-facts.tsx';
+import { AgentSection, GitSection, GroupingField, LimitFacts } from '../settings/application-sections.tsx';
 
 type Settings = ResultOf<'get_settings'>;
 
 export function SettingsApplicationPage(): ReactElement {
-  const { client } = useSession();
-  const ask = useCallback((signal: AbortSignal) => client.getSettings({}, { signal }), [client]);
-  const { value, problem } = usePolled(ask, null);
   return (
     <>
       <PageHead title="Application">
         Settings › Application. They hold for conversations that start from now on.
       </PageHead>
-      {value === null ? (
-        <Empty isLoading={problem === null} problem={problem}>
-          {null}
-        </Empty>
-      ) : (
-        <SettingsForm settings={value} />
-      )}
+      <Loaded of={useAnswer('getSettings', {}, null)}>
+        {(settings) => <SettingsForm settings={settings} />}
+      </Loaded>
     </>
   );
 }

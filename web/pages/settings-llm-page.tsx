@@ -2,25 +2,22 @@
  * Settings > LLM: the model profiles of this user, and which one new conversations take.
  * Owns the choice of a profile; its fields are the editor's.
  */
-import { useCallback, useState, type ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Problems } from '../components/notice.tsx';
+import { Button } from '../components/form.tsx';
 import { PageHead } from '../components/page-head.tsx';
+import { Empty, Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
-import { usePolled } from '../data/use-polled.ts';
+import { useAnswer } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { ProfileEditor } from '../settings/profile-editor.tsx';
 
 type Profiles = ResultOf<'list_profiles'>;
 
 export function SettingsLlmPage(): ReactElement {
-  const { client } = useSession();
   const [edited, setEdited] = useState<string | null>(null);
   const [isNew, setIsNew] = useState(false);
-  const ask = useCallback((signal: AbortSignal) => client.listProfiles({}, { signal }), [client]);
-  const { value, problem, again } = usePolled(ask);
+  const { value, problem, again } = useAnswer('listProfiles', {});
   const leave = (): void => {
     setEdited(null);
     setIsNew(false);
@@ -39,7 +36,7 @@ export function SettingsLlmPage(): ReactElement {
         Settings › LLM. A profile names a model and the headers that go with its calls.
       </PageHead>
       {value === null || (value.profiles.length === 0 && !isNew) ? (
-        <Empty isLoading={value === null && problem === null} problem={problem}>
+        <Empty isKnown={value !== null} problem={problem}>
           <p>No profile yet. Without one, the proxy’s first model is taken.</p>
         </Empty>
       ) : null}
@@ -72,15 +69,10 @@ interface ProfileCardProps {
 
 function ProfileCard({ profile, isActive, onEdit, onChange }: ProfileCardProps): ReactElement {
   const { client } = useSession();
-  const action = useAction();
+  const action = useAction(onChange);
   const { name, model, base_url: url, api_key_set: hasKey } = profile;
   const params = { profile_name: name };
-  const run = (work: () => Promise<unknown>): void => {
-    void action.run(async () => {
-      await work();
-      onChange();
-    });
-  };
+  const run = (work: () => Promise<unknown>): void => void action.run(work);
   return (
     <section className="card profile" aria-label={`Profile ${name}`}>
       <div>

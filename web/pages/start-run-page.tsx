@@ -2,19 +2,17 @@
  * Starting a run: a job file in an editor, what the compiler says of it, what it would cost, and then the start.
  * Owns the text and the asking; nothing of it is kept when the page is left.
  */
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState, type ReactElement } from 'react';
+import { lazy, type ReactElement, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import type { InputOf, ResultOf } from '../../api/client/client.ts';
-import { Button } from '../components/button.tsx';
-import { Field } from '../components/field.tsx';
-import { Notice, Problems } from '../components/notice.tsx';
+import { Button, Field, TextField } from '../components/form.tsx';
 import { PageHead } from '../components/page-head.tsx';
+import { Notice, Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 import { goTo } from '../routing/use-place.ts';
 import { firstJob } from '../run/first-job.ts';
-import { JobFindings } from '../run/job-findings.tsx';
-import { costText, JobOutlook } from '../run/job-outlook.tsx';
+import { JobFindings, costText, JobOutlook } from '../run/job-outlook.tsx';
 import { useSession } from '../session/session.ts';
 import { JobSimulation } from '../simulation/job-simulation.tsx';
 
@@ -137,17 +135,14 @@ function NamedFields({ title, names, values, type, onChange }: NamedFieldsProps)
     <fieldset className="stack">
       <legend>{title}</legend>
       {names.map((name) => (
-        <Field key={name} label={name}>
-          {(ids) => (
-            <input
-              {...ids}
-              type={type}
-              autoComplete="off"
-              value={values[name] ?? ''}
-              onChange={({ target }) => onChange({ ...values, [name]: target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          key={name}
+          label={name}
+          type={type}
+          autoComplete="off"
+          value={values[name] ?? ''}
+          onText={(text) => onChange({ ...values, [name]: text })}
+        />
       ))}
     </fieldset>
   );

@@ -4,8 +4,7 @@
  */
 import type { ReactElement } from 'react';
 import { Link } from '../routing/link.tsx';
-import { Output } from './report-section.tsx';
-import type { Report } from './report-types.ts';
+import { Output, type Report } from './report-section.tsx';
 
 type Failure = Report['failures'][number];
 
@@ -15,11 +14,8 @@ const LAST_OF = {
   sandbox: 'Last lines of the sandbox',
 } as const satisfies Readonly<Record<Failure['part'], string>>;
 
-export function ReportFailures({
-  report: { failures, failure_count: count },
-}: {
-  readonly report: Report;
-}): ReactElement | null {
+export function ReportFailures({ report }: { readonly report: Report }): ReactElement | null {
+  const { failures, failure_count: count } = report;
   if (count === 0) return null;
   const rest = count - failures.length;
   return (

@@ -3,7 +3,7 @@
  * Owns the elements; sizes and scales are the server's, colours those of the style sheets.
  */
 import type { ReactElement } from 'react';
-import type { ReportFigure, ReportShape } from './report-types.ts';
+import type { ReportFigure, ReportShape } from './report-section.tsx';
 
 export function ReportFigures({
   figures,

@@ -3,11 +3,12 @@
  * Owns the elements; what is said is the server's.
  */
 import type { ReactElement } from 'react';
-import { Scroll } from '../components/scroll.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import type { ReportBlock, ReportSection } from './report-types.ts';
+import type { ResultOf } from '../../api/client/client.ts';
+import { Sum } from '../components/parts.tsx';
+import { figures, Table } from '../components/table.tsx';
+import { Link } from '../routing/link.tsx';
 
-export interface SectionProps {
+interface SectionProps {
   readonly section: ReportSection;
   /** Where a link to it leads. */
   readonly id?: string;
@@ -48,29 +49,66 @@ export function Output({ lines }: { readonly lines: readonly string[] }): ReactE
   return <pre className="report-output">{lines.join('\n')}</pre>;
 }
 
-function Figures({
-  block: { columns, rows },
-  label,
-}: {
+interface FiguresProps {
   readonly block: Extract<ReportBlock, { readonly kind: 'table' }>;
   readonly label: string;
-}): ReactElement {
-  const heads = columns.map(({ title, side }): Column =>
-    side === 'right' ? { name: title, holds: 'figures' } : title,
-  );
+}
+
+function Figures({ block: { columns, rows }, label }: FiguresProps): ReactElement {
+  const heads = columns.map(({ title, side }) => (side === 'right' ? figures(title) : title));
   return (
-    <Scroll label={label}>
-      <Table columns={heads}>
-        {rows.map((cells, at) => (
-          <tr key={at}>
-            {cells.map((cell, place) => (
-              <td key={place} className={columns[place]?.side === 'right' ? 'number' : 'wrap'}>
-                {cell}
-              </td>
-            ))}
-          </tr>
+    <Table label={label} columns={heads}>
+      {rows.map((cells, at) => (
+        <tr key={at}>
+          {cells.map((cell, place) => (
+            <td key={place} className={columns[place]?.side === 'right' ? 'number' : 'wrap'}>
+              {cell}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+export type Report = ResultOf<'get_run_report'>;
+export type ReportFigure = Report['figures'][number];
+export type ReportShape = ReportFigure['shapes'][number];
+/** What the API answers about a report, by the parts that are drawn. */
+type ReportSection = Report['footnote'];
+type ReportBlock = ReportSection['blocks'][number];
+
+/** Where the exact amounts are. */
+export const FOOTNOTE_ID = 'to-the-nano-dollar';
+
+interface ReportTilesProps {
+  readonly run: string;
+  readonly report: Report;
+}
+
+export function ReportTiles({ run, report: { tiles, last_run_id: last } }: ReportTilesProps): ReactElement {
+  return (
+    <section aria-label="Sums" className="stack">
+      <dl className="sums report-tiles">
+        {tiles.map(({ name, value, note, tone, has_footnote: hasFootnote }) => (
+          <Sum key={name} name={name}>
+            {value}
+            {hasFootnote ? (
+              <a href={`#${FOOTNOTE_ID}`} aria-label="Footnote 1: to the nano-dollar">
+                <sup>1</sup>
+              </a>
+            ) : null}
+            <small className={`report-${tone}`}>{note}</small>
+          </Sum>
         ))}
-      </Table>
-    </Scroll>
+      </dl>
+      {last === null ? (
+        <p className="quiet">First run of this job: there is nothing to compare it with.</p>
+      ) : (
+        <p className="quiet">
+          Compared with the last run, <Link to={{ page: 'comparison', id: run, before: last }}>{last}</Link>.
+        </p>
+      )}
+    </section>
   );
 }

@@ -3,7 +3,7 @@
  * Owns the listening to the browser's history.
  */
 import { useSyncExternalStore } from 'react';
-import { addressOf, placeOf, type Place } from './place.ts';
+import { addressOf, type Place, placeOf } from './place.ts';
 
 const listeners = new Set<() => void>();
 

@@ -2,15 +2,15 @@
  * Items of a run as a table; each opens to what there is to see of its work.
  * Owns the columns and which item is open.
  */
-import { useState, type ReactElement } from 'react';
-import { Badge } from '../components/badge.tsx';
-import { Table, type Column } from '../components/table.tsx';
+import { type ReactElement, useState } from 'react';
+import { Badge, Dash, Tags } from '../components/parts.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { Link } from '../routing/link.tsx';
 import { usdOfNano } from '../text/money.ts';
-import { duration, parsedInstant } from '../text/time.ts';
+import { tagsOf } from '../text/tags.ts';
+import { durationBetween } from '../text/time.ts';
 import { ItemEvidence } from './item-evidence.tsx';
-import { troubleText } from './run-phase.ts';
-import type { RunItem, RunRecord } from './run-types.ts';
+import { troubleText, type RunItem, type RunRecord } from './run-phase.ts';
 
 export type SortBy = 'POSITION' | 'COST' | 'TIME' | 'OUTCOME' | 'MODEL' | 'REPOSITORY' | 'KEY';
 
@@ -19,7 +19,7 @@ export interface ItemSort {
   readonly descending: boolean;
 }
 
-export interface ItemTableProps {
+interface ItemTableProps {
   readonly run: RunRecord;
   readonly items: readonly RunItem[];
   readonly sort: ItemSort;
@@ -73,7 +73,7 @@ interface RowProps {
 }
 
 function Row({ run, item, isOpen, onOpen, onChange }: RowProps): ReactElement {
-  const dash = <span className="quiet">—</span>;
+  const dash = <Dash />;
   return (
     <>
       <tr>
@@ -114,7 +114,7 @@ function Row({ run, item, isOpen, onOpen, onChange }: RowProps): ReactElement {
 }
 
 function Below({ item }: { readonly item: RunItem }): ReactElement {
-  const tags = Object.entries(item.tags);
+  const tags = tagsOf(item.tags);
   return (
     <>
       {item.detail === null ? null : <div className="below">{item.detail}</div>}
@@ -122,11 +122,7 @@ function Below({ item }: { readonly item: RunItem }): ReactElement {
       {item.scores.length === 0 ? null : <Scores scores={item.scores} />}
       {tags.length === 0 ? null : (
         <div className="below">
-          {tags.map(([name, value]) => (
-            <span key={name} className="tag">
-              {name}={value}
-            </span>
-          ))}
+          <Tags of={tags} />
         </div>
       )}
     </>
@@ -134,8 +130,7 @@ function Below({ item }: { readonly item: RunItem }): ReactElement {
 }
 
 function timeOf({ admitted_at: from, ended_at: until }: RunItem): string {
-  if (from === null) return '—';
-  return duration((until === null ? Date.now() : parsedInstant(until)) - parsedInstant(from));
+  return from === null ? '—' : durationBetween(from, until);
 }
 
 function Scores({ scores }: Pick<RunItem, 'scores'>): ReactElement {

@@ -2,18 +2,18 @@
  * The items of a run, page by page, as the server filters and orders them.
  * Owns the asking; a row is drawn by the table.
  */
-import { useCallback, useState, type ReactElement, type ReactNode } from 'react';
-import { usePolled } from '../data/use-polled.ts';
-import { Listing } from '../lists/listing.tsx';
-import { pageQuery } from '../lists/page-query.ts';
-import { useSession } from '../session/session.ts';
-import { ItemFilters, NO_FILTER, queryOf } from './item-filters.tsx';
-import { ItemTable, type ItemSort } from './item-table.tsx';
-import type { RunItem, RunRecord } from './run-types.ts';
+import { type ReactElement, type ReactNode, useState } from 'react';
+import { useAnswer } from '../data/use-polled.ts';
+import { type FilterField, wordChoices } from '../lists/filter-field.ts';
+import { FilteredListing } from '../lists/listing.tsx';
+import { pageQuery } from '../lists/use-list-state.ts';
+import { labelOf } from '../text/words.ts';
+import { type ItemSort, ItemTable } from './item-table.tsx';
+import type { RunItem, RunRecord } from './run-phase.ts';
 
 const IN_ORDER: ItemSort = { by: 'POSITION', descending: false };
 
-export interface ItemsSectionProps {
+interface ItemsSectionProps {
   readonly run: RunRecord;
   /** What stands above the table, about the items of its page; absent: nothing. */
   above?(items: readonly RunItem[]): ReactNode;
@@ -21,28 +21,17 @@ export interface ItemsSectionProps {
 }
 
 export function ItemsSection({ run, above, onChange }: ItemsSectionProps): ReactElement {
-  const { client } = useSession();
   const [filter, setFilter] = useState(NO_FILTER);
   const [sort, setSort] = useState(IN_ORDER);
   const [pages, setPages] = useState<readonly string[]>([]);
-  const pageId = pages.at(-1);
-  const { id } = run;
-  const ask = useCallback(
-    (signal: AbortSignal) =>
-      client.searchRunItems(
-        {
-          params: { run_id: id },
-          query: {
-            ...pageQuery(pageId),
-            ...{ sort_order: sort.by, descending: sort.descending ? 'true' : 'false' },
-            ...queryOf(filter),
-          },
-        },
-        { signal },
-      ),
-    [client, id, filter, sort, pageId],
-  );
-  const polled = usePolled(ask);
+  const polled = useAnswer('searchRunItems', {
+    params: { run_id: run.id },
+    query: {
+      ...pageQuery(pages.at(-1)),
+      ...{ sort_order: sort.by, descending: sort.descending ? 'true' : 'false' },
+      ...queryOf(filter),
+    },
+  });
   const items = polled.value?.items ?? [];
   const changeFilter = (changed: typeof NO_FILTER): void => {
     setFilter(changed);
@@ -54,11 +43,14 @@ export function ItemsSection({ run, above, onChange }: ItemsSectionProps): React
       {above?.(items)}
       <section aria-label="Items" className="stack">
         <h2>Items</h2>
-        <ItemFilters filter={filter} onChange={changeFilter} />
-        <Listing
+        <FilteredListing
           label="Items"
+          fields={ITEM_FIELDS}
           polled={polled}
-          state={{ isFiltered, pages, setPages, clear: () => changeFilter(NO_FILTER) }}
+          state={{
+            ...{ filter, isFiltered, pages, setPages, clear: () => changeFilter(NO_FILTER) },
+            setFilter: (change) => changeFilter({ ...filter, ...change }),
+          }}
           empty={<p>The run has no item yet.</p>}
           none="No item is so."
         >
@@ -77,8 +69,52 @@ export function ItemsSection({ run, above, onChange }: ItemsSectionProps): React
               }}
             />
           )}
-        </Listing>
+        </FilteredListing>
       </section>
     </>
   );
 }
+
+/** What narrows the items of a run. */
+const NO_FILTER = { state: '', key: '', model: '', repository: '', tag: '' };
+type ItemFilter = typeof NO_FILTER;
+
+const STATES = [
+  ...[
+    'succeeded',
+    'failed',
+    'check_failed',
+    'limit_reached',
+    'waiting',
+    'cancelled',
+    'skipped',
+    'not_needed',
+  ],
+  ...['starting', 'working', 'verifying', 'collecting'],
+] as const;
+type State = (typeof STATES)[number];
+
+/** As the server is asked. */
+function queryOf({ state, key, model, repository, tag }: ItemFilter) {
+  return {
+    ...(state === '' ? {} : { state: [state as State] }),
+    ...(key === '' ? {} : { key__contains: key }),
+    ...(model === '' ? {} : { model }),
+    ...(repository === '' ? {} : { repository }),
+    // Half a tag is no question yet.
+    ...(/^[^=]+=/.test(tag) ? { tag: [tag] } : {}),
+  };
+}
+
+const ITEM_FIELDS: readonly FilterField<keyof ItemFilter>[] = [
+  {
+    name: 'state',
+    label: 'Outcome',
+    kind: 'choice',
+    choices: wordChoices('Every outcome', STATES, labelOf),
+  },
+  { name: 'key', label: 'Key contains', kind: 'text' },
+  { name: 'model', label: 'Model', kind: 'text' },
+  { name: 'repository', label: 'Repository (owner/name)', kind: 'text' },
+  { name: 'tag', label: 'Tag (name=value)', kind: 'text' },
+];

@@ -4,12 +4,12 @@
  */
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Notice } from '../components/notice.tsx';
+import { Notice, Sum, Badge } from '../components/parts.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { duration } from '../text/time.ts';
 
 type Compiled = ResultOf<'compile_job'>;
-export type Outlook = NonNullable<Compiled['outlook']>;
+type Outlook = NonNullable<Compiled['outlook']>;
 
 export function JobOutlook({ of }: { readonly of: Outlook }): ReactElement {
   const count = Object.values(of.models).reduce((sum, one) => sum + one, 0);
@@ -21,14 +21,21 @@ export function JobOutlook({ of }: { readonly of: Outlook }): ReactElement {
     <section aria-label="Plan" className="stack">
       <h2>Plan</h2>
       <dl className="sums">
-        <Fact name="Conversations" is={String(count)} note={models} />
-        <Fact name="At once" is={String(of.peak)} note={sandboxes(of.sandboxes_peak)} />
-        <Fact name="Cost" is={costText(of)} note={costNote(of)} />
-        <Fact
+        <Sum name="Conversations" note={models}>
+          {count}
+        </Sum>
+        <Sum name="At once" note={sandboxes(of.sandboxes_peak)}>
+          {of.peak}
+        </Sum>
+        <Sum name="Cost" note={costNote(of)}>
+          {costText(of)}
+        </Sum>
+        <Sum
           name="Time"
-          is={half === null ? 'not known' : duration(half)}
           note={most === null ? 'no run of this job has ended yet' : `in nine of ten cases ${duration(most)}`}
-        />
+        >
+          {half === null ? 'not known' : duration(half)}
+        </Sum>
       </dl>
       {of.limits.map((sentence) => (
         <Notice key={sentence} tone="calm">
@@ -54,22 +61,25 @@ function sandboxes(peak: number | null): string {
   return peak === null ? '' : `sandboxes at most ${peak}`;
 }
 
-function Fact({
-  name,
-  is,
-  note,
-}: {
-  readonly name: string;
-  readonly is: string;
-  readonly note: string;
-}): ReactElement {
+/** What the compiler says of a job, as a list under the editor. */
+export function JobFindings({ of }: { readonly of: ResultOf<'compile_job'>['findings'] }): ReactElement {
   return (
-    <div className="sum card">
-      <dt>{name}</dt>
-      <dd>
-        {is}
-        <small>{note}</small>
-      </dd>
-    </div>
+    <section aria-label="Findings" aria-live="polite">
+      {of.length === 0 ? (
+        <p className="quiet">The compiler has nothing to say against it.</p>
+      ) : (
+        <ul className="findings card">
+          {of.map(({ code, severity, message, remedy, line, column }) => (
+            <li key={`${code} ${line} ${column} ${message}`}>
+              <Badge word={severity} note={code} />
+              <span className="wrap">
+                Line {line}, column {column}: {message}
+                {remedy === null ? '' : ` — ${remedy}`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
   );
 }

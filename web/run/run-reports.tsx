@@ -2,14 +2,14 @@
  * The reports that a run has left, each as a file.
  * Owns which there are: those that its plan asks for, once they are written.
  */
-import { useCallback, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
-import { Problems } from '../components/notice.tsx';
+import type { ReactElement } from 'react';
+import { Button } from '../components/form.tsx';
+import { Problems } from '../components/parts.tsx';
 import { saveFile } from '../conversation/save-file.ts';
 import { useAction } from '../data/use-action.ts';
-import { usePolled } from '../data/use-polled.ts';
+import { useAnswer } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
-import type { RunRecord } from './run-types.ts';
+import type { RunRecord } from './run-phase.ts';
 
 /** Nothing while the run goes on, and of a run that asks for none. What they say is the console's page of the report. */
 export function RunReports({ run }: { readonly run: RunRecord }): ReactElement | null {
@@ -19,23 +19,18 @@ export function RunReports({ run }: { readonly run: RunRecord }): ReactElement |
 function Written({ id }: { readonly id: string }): ReactElement | null {
   const { client } = useSession();
   const action = useAction();
-  const ask = useCallback(
-    async (signal: AbortSignal) => filesOf(await client.getRunPlan({ params: { run_id: id } }, { signal })),
-    [client, id],
-  );
-  const { value } = usePolled(ask, null);
-  if (value === null || value.length === 0) return null;
+  const plan = useAnswer('getRunPlan', { params: { run_id: id } }, null).value;
+  const files = plan === null ? [] : filesOf(plan);
+  if (files.length === 0) return null;
   const save = (name: string): void => {
     void action.run(async () => {
-      await saveFile(
-        await client.getRunResult({ params: { run_id: id }, query: { name } }),
-        `${id}-${name.slice(name.lastIndexOf('/') + 1)}`,
-      );
+      const file = await client.getRunResult({ params: { run_id: id }, query: { name } });
+      await saveFile(file, `${id}-${name.slice(name.lastIndexOf('/') + 1)}`);
     });
   };
   return (
     <>
-      {value.map((name) => (
+      {files.map((name) => (
         <Button key={name} busy={action.isBusy} onClick={() => save(name)}>
           Download {name}
         </Button>

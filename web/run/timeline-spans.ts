@@ -3,7 +3,7 @@
  * Owns the arithmetic; pure.
  */
 import { parsedInstant } from '../text/time.ts';
-import type { RunItem, RunRecord } from './run-types.ts';
+import type { RunItem, RunRecord } from './run-phase.ts';
 
 export interface TimeFrame {
   readonly fromMs: number;

@@ -5,8 +5,8 @@
 import type { ReactElement } from 'react';
 import { duration } from '../text/time.ts';
 import { labelOf, toneOf } from '../text/words.ts';
-import type { RunItem, RunRecord } from './run-types.ts';
-import { spansOf, type Span, type TimeFrame } from './timeline-spans.ts';
+import type { RunItem, RunRecord } from './run-phase.ts';
+import { type Span, spansOf, type TimeFrame } from './timeline-spans.ts';
 
 const WIDTH = 1_000;
 const NAME_WIDTH = 190;

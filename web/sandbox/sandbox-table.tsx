@@ -4,14 +4,12 @@
  */
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Badge } from '../components/badge.tsx';
-import { Button } from '../components/button.tsx';
+import { Button } from '../components/form.tsx';
 import type { ImpactDialogProps } from '../components/impact-dialog.tsx';
-import { Table, type Column } from '../components/table.tsx';
-import { When } from '../components/when.tsx';
+import { Badge, Dash, When } from '../components/parts.tsx';
+import { ACTIONS, type Column, Table } from '../components/table.tsx';
+import { SelectCell, type Selection } from '../lists/selection.tsx';
 import { wordSort } from '../lists/word-sort.ts';
-import { SelectCell } from '../lists/select-cell.tsx';
-import type { Selection } from '../lists/use-selection.ts';
 import { Link } from '../routing/link.tsx';
 
 type Inside = ResultOf<'list_sandbox_conversations'>[number];
@@ -21,7 +19,7 @@ export type ListedSandbox = ResultOf<'search_sandboxes'>['items'][number] & {
   readonly inside: Inside | undefined;
 };
 
-export interface SandboxTableProps {
+interface SandboxTableProps {
   readonly rows: readonly ListedSandbox[];
   readonly selection: Selection;
   readonly sort: string;
@@ -39,7 +37,7 @@ export function SandboxTable(props: SandboxTableProps): ReactElement {
     'Conversations',
     'Runtime',
     { name: 'Created', holds: 'texts', sort: wordSort(sort, 'CREATED_AT', onSort) },
-    { name: 'Actions', holds: 'buttons' },
+    ACTIONS,
   ];
   return (
     <Table columns={columns}>
@@ -71,7 +69,7 @@ export function SandboxTable(props: SandboxTableProps): ReactElement {
 }
 
 function Conversations({ of }: { readonly of: Inside | undefined }): ReactElement {
-  if (of === undefined || of.total === 0) return <span className="quiet">—</span>;
+  if (of === undefined || of.total === 0) return <Dash />;
   const more = of.total - of.conversations.length;
   return (
     <ul>
@@ -92,31 +90,17 @@ interface RowActionsProps extends Pick<SandboxTableProps, 'onAsk' | 'onResume'> 
 function RowActions({ row, onAsk, onResume }: RowActionsProps): ReactElement | null {
   const { id, status, exposed_urls: urls } = row;
   if (status === 'MISSING') return null;
-  const name = id.slice(0, 8);
   const isUp = urls !== null;
+  const button = (word: string, onClick: () => void): ReactElement => (
+    <Button kind="quiet" aria-label={`${word} ${id.slice(0, 8)}`} onClick={onClick}>
+      {word}
+    </Button>
+  );
   return (
     <>
-      {status === 'PAUSED' && !isUp ? (
-        <Button kind="quiet" aria-label={`Resume ${name}`} onClick={() => onResume(id)}>
-          Resume
-        </Button>
-      ) : null}
-      {isUp ? (
-        <Button
-          kind="quiet"
-          aria-label={`Stop ${name}`}
-          onClick={() => onAsk({ sandboxId: id, kind: 'pause' })}
-        >
-          Stop
-        </Button>
-      ) : null}
-      <Button
-        kind="quiet"
-        aria-label={`Delete ${name}`}
-        onClick={() => onAsk({ sandboxId: id, kind: 'delete' })}
-      >
-        Delete
-      </Button>
+      {status === 'PAUSED' && !isUp ? button('Resume', () => onResume(id)) : null}
+      {isUp ? button('Stop', () => onAsk({ sandboxId: id, kind: 'pause' })) : null}
+      {button('Delete', () => onAsk({ sandboxId: id, kind: 'delete' }))}
     </>
   );
 }

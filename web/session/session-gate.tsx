@@ -2,10 +2,20 @@
  * Lets nobody past without a key that the service accepts.
  * Owns the signing in and out; what is behind it is told who is there.
  */
-import { useCallback, useEffect, useMemo, useState, type ReactElement, type ReactNode } from 'react';
+import {
+  type ReactElement,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  type FormEvent,
+} from 'react';
+import { Button, TextField } from '../components/form.tsx';
+import { Mark } from '../components/mark.tsx';
+import { Notice } from '../components/parts.tsx';
 import { isUnreachable, sentenceOf } from '../data/problem.ts';
-import { clientWith, SessionContext, type CurrentUser } from './session.ts';
-import { SignInPage } from './sign-in-page.tsx';
+import { clientWith, type CurrentUser, SessionContext } from './session.ts';
 
 /** Between two questions to a service that does not answer. */
 const AGAIN_MS = 2_000;
@@ -73,4 +83,42 @@ function rememberKey(key: string): void {
 
 function forgetKey(): void {
   globalThis.sessionStorage.removeItem(NAME);
+}
+
+interface SignInProps {
+  readonly isTrying: boolean;
+  readonly problem: string | null;
+  onKey(key: string): void;
+}
+
+/** The first page: asks for an API key. */
+function SignInPage({ isTrying, problem, onKey }: SignInProps): ReactElement {
+  const [key, setKey] = useState('');
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (key.trim() !== '') onKey(key.trim());
+  };
+  return (
+    <main className="sign-in">
+      <form className="card sign-in-card" onSubmit={onSubmit}>
+        <Mark size={44} />
+        <h1>Parley</h1>
+        <p className="quiet">Conversations of coding agents, in sandboxes, accounted for.</p>
+        <TextField
+          label="API key"
+          hint="Kept in this tab only. “parley key create” makes one."
+          type="password"
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+          value={key}
+          onText={setKey}
+        />
+        {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
+        <Button kind="primary" type="submit" busy={isTrying}>
+          Sign in
+        </Button>
+      </form>
+    </main>
+  );
 }

@@ -3,7 +3,7 @@
  * Owns the shape and how it is reached; must not sign anybody in.
  */
 import { createContext, useContext } from 'react';
-import { createClient, type Client, type ResultOf } from '../../api/client/client.ts';
+import { type Client, createClient, type ResultOf } from '../../api/client/client.ts';
 
 export type CurrentUser = ResultOf<'get_current_user'>;
 

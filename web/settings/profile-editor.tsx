@@ -2,16 +2,16 @@
  * The fields of one profile: model, base URL and key; under Advanced Options, Extra Headers.
  * Owns reading and saving it; a stored key stays unless another one is typed.
  */
-import { type FormEvent, type ReactElement, useCallback, useEffect, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { Field } from '../components/field.tsx';
-import { Notice, Problems } from '../components/notice.tsx';
+import { type FormEvent, type ReactElement, useEffect, useState } from 'react';
+import { Button, ChoiceField, TextField } from '../components/form.tsx';
+import { NamedRows } from '../components/named-rows.tsx';
+import { Notice, Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
-import { usePolled } from '../data/use-polled.ts';
+import { useAnswer } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
-import { headersOf, HeaderRows, rowsOf, type HeaderRow } from './header-rows.tsx';
+import { type NamedRow, valuesOf } from '../start/more-draft.ts';
 
-export interface ProfileEditorProps {
+interface ProfileEditorProps {
   /** Null for a new one. */
   readonly name: string | null;
   onLeave(): void;
@@ -23,7 +23,7 @@ interface Draft {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly hasKey: boolean;
-  readonly headers: readonly HeaderRow[];
+  readonly headers: readonly NamedRow[];
 }
 
 const EMPTY: Draft = { name: '', model: '', baseUrl: '', apiKey: '', hasKey: false, headers: [] };
@@ -43,7 +43,7 @@ export function ProfileEditor({ name, onLeave }: ProfileEditorProps): ReactEleme
         ...{ name, hasKey },
         model: config.model ?? '',
         baseUrl: config.base_url ?? '',
-        headers: rowsOf(config.extra_headers),
+        headers: Object.entries(config.extra_headers).map(([key, value]) => ({ name: key, value })),
       });
     });
   }, [client, name, read]);
@@ -82,52 +82,60 @@ interface FieldsProps {
 }
 
 function Fields({ draft, isNew, onChange }: FieldsProps): ReactElement {
+  const listed = useAnswer('searchModels', {}, null).value?.items ?? [];
+  const isListed = draft.model === '' || listed.some(({ id }) => id === draft.model);
+  const unlisted = isListed ? [] : [[draft.model, draft.model] as const];
   return (
     <>
       <div className="columns">
-        <Field label="Profile name" hint="Letters, digits, dot, dash and underscore.">
-          {(ids) => (
-            <input
-              {...ids}
-              autoFocus={isNew}
-              disabled={!isNew}
-              value={draft.name}
-              onChange={(event) => onChange({ name: event.target.value })}
-            />
-          )}
-        </Field>
-        <ModelField value={draft.model} onChange={(model) => onChange({ model })} />
+        <TextField
+          label="Profile name"
+          hint="Letters, digits, dot, dash and underscore."
+          autoFocus={isNew}
+          disabled={!isNew}
+          value={draft.name}
+          onText={(name) => onChange({ name })}
+        />
+        <ChoiceField
+          label="LLM Model"
+          hint="As the proxy lists it."
+          value={draft.model}
+          choices={[
+            ['', 'The proxy’s first'],
+            ...unlisted,
+            ...listed.map(({ id, name }) => [id, name] as const),
+          ]}
+          onText={(model) => onChange({ model })}
+        />
       </div>
       <details open={draft.headers.length > 0}>
         <summary>Advanced Options</summary>
         <div className="stack">
           <div className="columns">
-            <Field label="Base URL" hint="Kept with the profile; sandboxes call the built-in proxy.">
-              {(ids) => (
-                <input
-                  {...ids}
-                  type="url"
-                  value={draft.baseUrl}
-                  onChange={(event) => onChange({ baseUrl: event.target.value })}
-                />
-              )}
-            </Field>
-            <Field
+            <TextField
+              label="Base URL"
+              hint="Kept with the profile; sandboxes call the built-in proxy."
+              type="url"
+              value={draft.baseUrl}
+              onText={(baseUrl) => onChange({ baseUrl })}
+            />
+            <TextField
               label="API Key"
               hint={draft.hasKey ? 'One is stored; typing another replaces it.' : 'Optional.'}
-            >
-              {(ids) => (
-                <input
-                  {...ids}
-                  type="password"
-                  autoComplete="off"
-                  value={draft.apiKey}
-                  onChange={(event) => onChange({ apiKey: event.target.value })}
-                />
-              )}
-            </Field>
+              type="password"
+              autoComplete="off"
+              value={draft.apiKey}
+              onText={(apiKey) => onChange({ apiKey })}
+            />
           </div>
-          <HeaderRows rows={draft.headers} onChange={(headers) => onChange({ headers })} />
+          <NamedRows
+            legend="Extra Headers"
+            noun="header"
+            add="Add header"
+            example="x-team"
+            rows={draft.headers}
+            onChange={(headers) => onChange({ headers })}
+          />
           <Notice tone="calm">
             Extra headers reach the gateway when forwarding of client headers is enabled on the admin page.
           </Notice>
@@ -144,35 +152,7 @@ function bodyOf({ model, baseUrl, apiKey, headers }: Draft) {
       ...(model === '' ? {} : { model }),
       ...(baseUrl === '' ? {} : { base_url: baseUrl }),
       ...(apiKey === '' ? {} : { api_key: apiKey }),
-      extra_headers: headersOf(headers),
+      extra_headers: valuesOf(headers),
     },
   };
-}
-
-/** The model of a profile, out of those that the proxy lists. */
-interface ModelFieldProps {
-  readonly value: string;
-  onChange(model: string): void;
-}
-
-function ModelField({ value, onChange }: ModelFieldProps): ReactElement {
-  const { client } = useSession();
-  const ask = useCallback((signal: AbortSignal) => client.searchModels({}, { signal }), [client]);
-  const listed = usePolled(ask, null).value?.items ?? [];
-  const isListed = value === '' || listed.some(({ id }) => id === value);
-  return (
-    <Field label="LLM Model" hint="As the proxy lists it.">
-      {(ids) => (
-        <select {...ids} value={value} onChange={(event) => onChange(event.target.value)}>
-          <option value="">The proxy’s first</option>
-          {isListed ? null : <option value={value}>{value}</option>}
-          {listed.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
 }

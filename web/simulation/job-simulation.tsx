@@ -2,9 +2,9 @@
  * A job played before it is run: asked for, under way, shown, out of date, or refused.
  * Owns these states; a play is worth seconds of the service, so it begins when somebody asks, and ends when nobody waits.
  */
-import { lazy, Suspense, useEffect, useRef, useState, type ReactElement } from 'react';
-import { Button } from '../components/button.tsx';
-import { Notice, Problems } from '../components/notice.tsx';
+import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react';
+import { Button } from '../components/form.tsx';
+import { Notice, Problems } from '../components/parts.tsx';
 import { saveFile } from '../conversation/save-file.ts';
 import { useAction } from '../data/use-action.ts';
 import { useSession } from '../session/session.ts';

@@ -2,17 +2,17 @@
  * A play as two pictures under one scale of time: conversations by what they do, and the slots that are held.
  * Owns the drawing, and what is said of the moment that somebody points at; the same figures stand in the table below.
  */
-import { useCallback, useState, type ReactElement } from 'react';
+import { type ReactElement, useCallback, useState } from 'react';
 import UPlot from 'uplot';
-import { coloursOf, Plot, type Drawn } from '../components/plot.tsx';
+import { coloursOf, type Drawn, Plot } from '../components/plot.tsx';
 import { duration } from '../text/time.ts';
 import {
   ACTIVITY_LABELS,
   instantAt,
+  type Simulation,
   slotSteps,
   STACK,
   stackedSteps,
-  type Simulation,
   type Steps,
 } from './simulation-series.ts';
 import './simulation.css';

@@ -3,15 +3,13 @@
  * Owns the wording; it is loaded when somebody asks for a play.
  */
 import type { ReactElement } from 'react';
-import { Notice } from '../components/notice.tsx';
-import { Scroll } from '../components/scroll.tsx';
-import { Sum } from '../components/sum.tsx';
-import { Table } from '../components/table.tsx';
+import { Notice, Sum } from '../components/parts.tsx';
+import { figures, Table } from '../components/table.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { duration } from '../text/time.ts';
 import { labelOf } from '../text/words.ts';
 import { SimulationChart } from './simulation-chart.tsx';
-import { ACTIVITY_LABELS, instantsOf, limitSentences, STACK, type Simulation } from './simulation-series.ts';
+import { ACTIVITY_LABELS, instantsOf, limitSentences, type Simulation, STACK } from './simulation-series.ts';
 
 /** As many rows as are read without scrolling much. */
 const ROWS = 21;
@@ -62,37 +60,35 @@ function Figures({ of }: { readonly of: Simulation }): ReactElement {
   } = of;
   const open = of.conversations - Object.values(of.ended).reduce((sum, one) => sum + one, 0);
   const ended = Object.entries(of.ended).map(([word, count]) => `${labelOf(word)} ${count.toLocaleString()}`);
-  const limits = limitSentences(of);
+  const half = (spread: Simulation['queued_ms']): string =>
+    spread === null ? '' : `half of them; at most ${duration(spread.max)}`;
+  const sums = [
+    [
+      'Time',
+      makespanMs === null ? 'does not end' : duration(makespanMs),
+      boundMs === null ? notEnded(open) : `at the least ${duration(boundMs)} for the same work`,
+    ],
+    ['Cost', usdOfNano(of.cost_nano_usd), 'of an agent that is made up'],
+    [
+      'Sandboxes at once',
+      of.sandboxes_peak.toLocaleString(),
+      `of ${of.sandboxes_max.toLocaleString()} allowed, first after ${duration(of.sandboxes_peak_at_ms)}`,
+    ],
+    ['Waiting', queued === null ? 'nobody' : duration(queued.p50), half(queued)],
+    ['A conversation', each === null ? 'none ends' : duration(each.p50), half(each)],
+    [
+      'Ends',
+      ended[0] ?? 'None',
+      [...ended.slice(1), ...(open === 0 ? [] : [notEnded(open)]), ...limitSentences(of)].join(', '),
+    ],
+  ] as const;
   return (
     <dl className="sums">
-      <Sum name="Time">
-        {makespanMs === null ? 'does not end' : duration(makespanMs)}
-        <small>
-          {boundMs === null ? notEnded(open) : `at the least ${duration(boundMs)} for the same work`}
-        </small>
-      </Sum>
-      <Sum name="Cost">
-        {usdOfNano(of.cost_nano_usd)}
-        <small>of an agent that is made up</small>
-      </Sum>
-      <Sum name="Sandboxes at once">
-        {of.sandboxes_peak.toLocaleString()}
-        <small>
-          of {of.sandboxes_max.toLocaleString()} allowed, first after {duration(of.sandboxes_peak_at_ms)}
-        </small>
-      </Sum>
-      <Sum name="Waiting">
-        {queued === null ? 'nobody' : duration(queued.p50)}
-        <small>{queued === null ? '' : `half of them; at most ${duration(queued.max)}`}</small>
-      </Sum>
-      <Sum name="A conversation">
-        {each === null ? 'none ends' : duration(each.p50)}
-        <small>{each === null ? '' : `half of them; at most ${duration(each.max)}`}</small>
-      </Sum>
-      <Sum name="Ends">
-        {ended[0] ?? 'None'}
-        <small>{[...ended.slice(1), ...(open === 0 ? [] : [notEnded(open)]), ...limits].join(', ')}</small>
-      </Sum>
+      {sums.map(([name, value, note]) => (
+        <Sum key={name} name={name} note={note}>
+          {value}
+        </Sum>
+      ))}
     </dl>
   );
 }
@@ -108,23 +104,21 @@ function Rows({ of }: { readonly of: Simulation }): ReactElement {
   return (
     <details>
       <summary>The timeline, as figures</summary>
-      <Scroll label="Timeline as figures">
-        <Table columns={['After', ...columns.map((name) => ({ name, holds: 'figures' as const }))]}>
-          {instantsOf(of, ROWS).map(({ atMs, counts, slots }) => (
-            <tr key={atMs}>
-              <th scope="row" className="played-after">
-                {duration(atMs)}
-              </th>
-              {order.map((as) => (
-                <td key={as} className="number">
-                  {counts[as].toLocaleString()}
-                </td>
-              ))}
-              <td className="number">{slots.toLocaleString()}</td>
-            </tr>
-          ))}
-        </Table>
-      </Scroll>
+      <Table label="Timeline as figures" columns={['After', ...columns.map(figures)]}>
+        {instantsOf(of, ROWS).map(({ atMs, counts, slots }) => (
+          <tr key={atMs}>
+            <th scope="row" className="played-after">
+              {duration(atMs)}
+            </th>
+            {order.map((as) => (
+              <td key={as} className="number">
+                {counts[as].toLocaleString()}
+              </td>
+            ))}
+            <td className="number">{slots.toLocaleString()}</td>
+          </tr>
+        ))}
+      </Table>
     </details>
   );
 }

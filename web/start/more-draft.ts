@@ -5,7 +5,8 @@
 import type { InputOf } from '../../api/client/client.ts';
 import { parsedTags } from '../text/tags.ts';
 
-export interface SecretRow {
+/** A header or a secret, as it is written down. */
+export interface NamedRow {
   readonly name: string;
   readonly value: string;
 }
@@ -16,7 +17,7 @@ export interface MoreDraft {
   readonly tags: string;
   /** One a line. */
   readonly plugins: string;
-  readonly secrets: readonly SecretRow[];
+  readonly secrets: readonly NamedRow[];
 }
 
 export const NO_MORE: MoreDraft = { model: '', tags: '', plugins: '', secrets: [] };
@@ -24,15 +25,13 @@ export const NO_MORE: MoreDraft = { model: '', tags: '', plugins: '', secrets: [
 type StartBody = NonNullable<InputOf<'start_app_conversation'>['body']>;
 
 export function moreOf({ model, tags, plugins, secrets }: MoreDraft): StartBody {
-  const named = secrets.filter(({ name }) => name.trim() !== '');
+  const named = valuesOf(secrets);
   const lines = plugins.split('\n').filter((line) => line.trim() !== '');
   return {
     ...(model === '' ? {} : { llm_model: model }),
     ...(tags.trim() === '' ? {} : { tags: parsedTags(tags) }),
     ...(lines.length === 0 ? {} : { plugins: lines.map(pluginOf) }),
-    ...(named.length === 0
-      ? {}
-      : { secrets: Object.fromEntries(named.map(({ name, value }) => [name.trim(), value])) }),
+    ...(Object.keys(named).length === 0 ? {} : { secrets: named }),
   };
 }
 
@@ -45,4 +44,10 @@ function pluginOf(line: string) {
     ...(at === -1 ? {} : { ref: place.slice(at + 1) }),
     ...(folder === undefined ? {} : { repo_path: folder }),
   };
+}
+
+/** Rows without a name are none. */
+export function valuesOf(rows: readonly NamedRow[]): Record<string, string> {
+  const named = rows.filter(({ name }) => name.trim() !== '');
+  return Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));
 }

@@ -2,8 +2,8 @@
  * Terminal output as elements.
  * Owns the looks of each run; what a sandbox wrote is text and colours, and nothing else of it is obeyed.
  */
-import { useMemo, type CSSProperties, type ReactElement } from 'react';
-import { runsOf, type Colour, type Run, type Style } from './ansi.ts';
+import { type CSSProperties, type ReactElement, useMemo } from 'react';
+import { type Colour, type Run, runsOf, type Style } from './ansi.ts';
 
 export function TerminalOutput({ text }: { readonly text: string }): ReactElement {
   const runs = useMemo(() => runsOf(text), [text]);
@@ -43,4 +43,13 @@ function exactOf(colour: Colour | null, ground: Colour | null): CSSProperties | 
     ...(color === undefined ? {} : { color }),
     ...(backgroundColor === undefined ? {} : { backgroundColor }),
   };
+}
+
+/** Output of a command that still runs, so far. It is not read aloud at each line: the result is, as a whole. */
+export function GrowingOutput({ text }: { readonly text: string }): ReactElement {
+  return (
+    <div className="outcome outcome-growing" aria-live="off" role="group" aria-label="Output so far">
+      <TerminalOutput text={text} />
+    </div>
+  );
 }

@@ -2,10 +2,12 @@
  * Tags as a person writes them: one a line, `key=value`.
  * Owns the reading; what a key may be is checked by the API.
  */
+export function tagsOf(tags: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(tags).map(([key, value]) => `${key}=${value}`);
+}
+
 export function tagsText(tags: Readonly<Record<string, string>>): string {
-  return Object.entries(tags)
-    .map(([key, value]) => `${key}=${value}`)
-    .join('\n');
+  return tagsOf(tags).join('\n');
 }
 
 /** A line without a sign of equality is a tag without a value. */

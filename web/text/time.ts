@@ -47,3 +47,8 @@ function two(ms: number, [large, largeName]: Unit, [small, smallName]: Unit): st
 export function parsedInstant(text: string): number {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);
 }
+
+/** Between two instants of the wire; without the second, until now. */
+export function durationBetween(from: string, until: string | null): string {
+  return duration((until === null ? Date.now() : parsedInstant(until)) - parsedInstant(from));
+}

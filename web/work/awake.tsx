@@ -2,10 +2,9 @@
  * What stands before a workspace whose sandbox is not up: to look into it brings the sandbox back (D7).
  * Owns the question, so that nobody resumes a sandbox by opening a page.
  */
-import { useState, type ReactElement, type ReactNode } from 'react';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
+import { type ReactElement, type ReactNode, useState } from 'react';
+import { Button } from '../components/form.tsx';
+import { Empty, Notice } from '../components/parts.tsx';
 import type { ConversationRecord } from '../conversation/conversation-table.tsx';
 
 export interface AwakeProps {
@@ -18,7 +17,7 @@ export function Awake({ record, children }: AwakeProps): ReactElement {
   const { sandbox_status: status, start_task_status: start, conversation_url: url } = record;
   if (start !== 'READY')
     return (
-      <Empty isLoading={false} problem={null}>
+      <Empty>
         <p>
           {start === 'ERROR'
             ? 'The start has failed: there is no workspace.'
@@ -30,7 +29,7 @@ export function Awake({ record, children }: AwakeProps): ReactElement {
     return <Notice tone="calm">The sandbox is gone, and its workspace with it.</Notice>;
   if (url !== null || isWanted) return <>{children}</>;
   return (
-    <Empty isLoading={false} problem={null}>
+    <Empty>
       <p>The sandbox is paused. To look into its workspace resumes it.</p>
       <p>
         <Button onClick={() => setIsWanted(true)}>Resume and look</Button>

@@ -2,13 +2,12 @@
  * What the agent has changed, against the commit where its work began.
  * Owns the choice of file and form; the comparison is drawn by its own part.
  */
-import { useCallback, useMemo, useState, type ReactElement } from 'react';
+import { type ReactElement, useCallback, useMemo, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
-import type { ViewProps } from '../conversation/view-props.ts';
-import { usePolled } from '../data/use-polled.ts';
+import { Button } from '../components/form.tsx';
+import { Empty, Loaded } from '../components/parts.tsx';
+import type { ViewProps } from '../conversation/conversation-table.tsx';
+import { useAnswer, usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';
 import { Awake } from './awake.tsx';
@@ -32,53 +31,49 @@ export function ChangesView({ record }: ViewProps): ReactElement {
 }
 
 function Changes({ id }: { readonly id: string }): ReactElement {
-  const { client } = useSession();
   const [chosen, setChosen] = useState<string | null>(null);
   const [look, setLook] = useState<ComparisonLook>('unified');
-  const ask = useCallback(
-    (signal: AbortSignal) =>
-      client.listGitChanges({ params: { conversation_id: id }, query: {} }, { signal }),
-    [client, id],
-  );
-  const { value, problem, again } = usePolled(ask, EVERY_MS);
+  const changes = useAnswer('listGitChanges', { params: { conversation_id: id }, query: {} }, EVERY_MS);
+  const { value, again } = changes;
   const tree = useMemo(() => treeOf((value ?? []).map(({ path }) => path)), [value]);
   const statusOf = useMemo(() => new Map((value ?? []).map(({ path, status }) => [path, status])), [value]);
-  if (value === null || value.length === 0)
-    return (
-      <Empty isLoading={value === null} isKnown={value !== null} problem={problem}>
-        <p>Nothing differs from the commit where the work began.</p>
-      </Empty>
-    );
-  const path = chosen !== null && statusOf.has(chosen) ? chosen : (value[0]?.path ?? '');
+  const path = chosen !== null && statusOf.has(chosen) ? chosen : (value?.[0]?.path ?? '');
   return (
-    <div className="work">
-      {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
-      <section className="card work-tree" aria-label="Changed files">
-        <FileTreeList
-          tree={tree}
-          chosen={path}
-          onChoose={setChosen}
-          note={(file) => <Status of={statusOf.get(file)} />}
-        />
-      </section>
-      <section className="card work-shown" aria-label="Difference">
-        <div className="work-head">
-          <code className="wrap">{path}</code>
-          <div className="work-actions">
-            <Button kind="quiet" aria-pressed={look === 'unified'} onClick={() => setLook('unified')}>
-              Unified
-            </Button>
-            <Button kind="quiet" aria-pressed={look === 'split'} onClick={() => setLook('split')}>
-              Split
-            </Button>
-            <Button kind="quiet" onClick={again}>
-              Look again
-            </Button>
-          </div>
+    <Loaded
+      of={changes}
+      isEmpty={({ length }) => length === 0}
+      none={<p>Nothing differs from the commit where the work began.</p>}
+    >
+      {(seen) => (
+        <div className="work">
+          <section className="card work-tree" aria-label="Changed files">
+            <FileTreeList
+              tree={tree}
+              chosen={path}
+              onChoose={setChosen}
+              note={(file) => <Status of={statusOf.get(file)} />}
+            />
+          </section>
+          <section className="card work-shown" aria-label="Difference">
+            <div className="work-head">
+              <code className="wrap">{path}</code>
+              <div className="work-actions">
+                <Button kind="quiet" aria-pressed={look === 'unified'} onClick={() => setLook('unified')}>
+                  Unified
+                </Button>
+                <Button kind="quiet" aria-pressed={look === 'split'} onClick={() => setLook('split')}>
+                  Split
+                </Button>
+                <Button kind="quiet" onClick={again}>
+                  Look again
+                </Button>
+              </div>
+            </div>
+            <OneFile id={id} path={path} look={look} seen={seen} />
+          </section>
         </div>
-        <OneFile id={id} path={path} look={look} seen={value} />
-      </section>
-    </div>
+      )}
+    </Loaded>
   );
 }
 
@@ -104,12 +99,7 @@ function OneFile({ id, path, look, seen }: OneFileProps): ReactElement {
     [client, id, path, seen],
   );
   const { value, problem } = usePolled(ask, null);
-  if (value === null || value.path !== path)
-    return (
-      <Empty isLoading={problem === null} problem={problem}>
-        {null}
-      </Empty>
-    );
+  if (value === null || value.path !== path) return <Empty isKnown={false} problem={problem} />;
   const { original, modified } = value.diff;
   const [before, after] = [original ?? '', modified ?? ''];
   if (before.includes('\0') || after.includes('\0')) return <p className="empty quiet">It is no text.</p>;

@@ -2,7 +2,7 @@
  * Two texts beside or below each other, with what differs.
  * Owns the looks; a stretch that is the same is left out until somebody asks for it.
  */
-import { useMemo, useState, type ReactElement } from 'react';
+import { type ReactElement, useMemo, useState } from 'react';
 import { compare, type DiffRow, type LeftOut } from './diff-rows.ts';
 
 export type ComparisonLook = 'split' | 'unified';

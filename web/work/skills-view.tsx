@@ -2,12 +2,11 @@
  * The skills and hooks that hold in this conversation: what its workspace brings.
  * Owns the two lists.
  */
-import { useCallback, type ReactElement } from 'react';
+import { type ReactElement, useCallback } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { Code } from '../code/code.tsx';
-import { Empty } from '../components/empty.tsx';
-import { Notice } from '../components/notice.tsx';
-import type { ViewProps } from '../conversation/view-props.ts';
+import { Loaded, Tags } from '../components/parts.tsx';
+import type { ViewProps } from '../conversation/conversation-table.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { useSession } from '../session/session.ts';
@@ -37,19 +36,15 @@ function Surfaces({ id }: { readonly id: string }): ReactElement {
     },
     [client, id],
   );
-  const { value, problem } = usePolled(ask, EVERY_MS);
-  if (value === null)
-    return (
-      <Empty isLoading={problem === null} problem={problem}>
-        {null}
-      </Empty>
-    );
   return (
-    <>
-      {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
-      <Skills skills={value.skills} />
-      <Hooks hooks={value.hooks} />
-    </>
+    <Loaded of={usePolled(ask, EVERY_MS)}>
+      {({ skills, hooks }) => (
+        <>
+          <Skills skills={skills} />
+          <Hooks hooks={hooks} />
+        </>
+      )}
+    </Loaded>
   );
 }
 
@@ -72,11 +67,7 @@ function Skills({ skills }: { readonly skills: readonly Skill[] }): ReactElement
           <summary>{name}</summary>
           <p className="below">
             <span>{SKILL_KINDS[type]}</span>
-            {triggers.map((word) => (
-              <span key={word} className="tag">
-                {word}
-              </span>
-            ))}
+            <Tags of={triggers} />
           </p>
           {description === null ? null : <p>{description}</p>}
           <Markdown text={content} />

@@ -1,10 +1,12 @@
 /**
- * Listens to the keys of the whole page.
+ * Listens to the keys of the whole page, and lists them.
  * Owns where they hold: not in a field, not in front of a question, and not with a modifier.
  */
-import { useEffect, useState } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
+import { Dialog } from '../components/dialog.tsx';
+import { Button } from '../components/form.tsx';
 import { goTo } from '../routing/use-place.ts';
-import { afterKey, NOTHING_TYPED, type Shortcut } from './shortcuts.ts';
+import { afterKey, NOTHING_TYPED, OTHER_KEYS, type Shortcut, SHORTCUTS } from './shortcuts.ts';
 
 const FIELD = 'input, textarea, select, [contenteditable]';
 
@@ -39,4 +41,28 @@ function carryOut({ to, focuses }: Shortcut): boolean {
   const element = document.querySelector<HTMLElement>(focuses);
   element?.focus();
   return element !== null;
+}
+
+export function ShortcutsDialog({ onLeave }: { onLeave(): void }): ReactElement {
+  return (
+    <Dialog title="Keyboard shortcuts" onLeave={onLeave}>
+      <dl className="shortcuts">
+        {[...SHORTCUTS, ...OTHER_KEYS].map(({ keys, does }) => (
+          <div key={does}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="dialog-actions">
+        <Button autoFocus onClick={onLeave}>
+          Close
+        </Button>
+      </div>
+    </Dialog>
+  );
 }
