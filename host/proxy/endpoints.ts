@@ -107,7 +107,6 @@ function proxyOf({ config, places, world, store, env, shares, warn }: BoundedPar
     budgets: runBudgets({
       records: world.records,
       plans: world.plans,
-      log: store.lifecycle,
       accounts: store.accounts,
     }),
     ...(isBesideOthers(config)
