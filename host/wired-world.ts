@@ -3,7 +3,7 @@
  * Owns which implementation stands behind which port; must not decide anything else.
  */
 import { createAgentClient, type AgentClient } from '../clients/agent/agent-client.ts';
-import { toldEvents } from '../activities/told-events.ts';
+import { reportedEvents } from '../activities/reported-events.ts';
 import type { World } from '../activities/world.ts';
 import { createBranchDelivery } from '../clients/code-hosts/deliver-branch.ts';
 import { apiOfHost, type GivenHostApi } from '../clients/code-hosts/api/api-of-host.ts';
@@ -75,7 +75,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     warmPool: measuredWarmPool(warmPoolOfHost(store.warmPool, parts.lease?.name), warmMeter),
     records: store.records,
     plans: store.plans,
-    events: toldEvents(store.events, store.troubles),
+    events: reportedEvents(store.events, store.troubles),
     lifecycle: store.lifecycle,
     activity: store.activity,
     workspaces: store.workspaces,
