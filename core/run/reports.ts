@@ -27,7 +27,7 @@ export function attemptReported(context: RunContext, event: EventOf<'attemptEnde
   const { state } = context;
   const { index, attempt, conversationId, sandboxId, sandboxStatus, costNanoUsd } = event;
   const item = state.items[index];
-  if (item?.attempt !== attempt || !isInFlight(item)) return;
+  if (state.shards === undefined || item?.attempt !== attempt || !isInFlight(item)) return;
   changeItem(context, index, { conversationId, sandboxId, sandboxStatus, costNanoUsd });
   noteSandbox(context, { conversationId, sandboxId, sandboxStatus, deleted: false });
   state.spentNanoUsd += costNanoUsd - item.costNanoUsd;
