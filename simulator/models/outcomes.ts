@@ -244,12 +244,8 @@ export class Outcomes {
     const { id: commandId, runId, sandboxId, how, whileRunning } = command;
     const { port, placement, runs } = this.parts;
     const toRemove = how === 'delete';
-    const claimed = placement.claim(sandboxId, {
-      runId,
-      isOurs: (id) => runs.isOf(runId, id),
-      toRemove,
-      onlyAtRest: whileRunning === true,
-    });
+    const isOf = (id: ConversationId): boolean => runs.isOf(runId, id);
+    const claimed = placement.claim(sandboxId, { runId, isOf, toRemove, onlyAtRest: whileRunning === true });
     if (claimed === 'busy')
       return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: false, isBusy: true };
     const isOurs = claimed === 'ours';

@@ -168,9 +168,8 @@ export class PlacementModel {
     const fresh = sandboxIdOf(conversationId, excluded.length);
     const none = this.slots.take(fresh, userId, conversationId);
     if (none !== null) {
-      const { runId, host } = command;
-      const waits = runId !== undefined || this.policy.onFull !== 'refuse';
-      const instead = withoutSlot(none, { otherwise: placement.otherwise, waits, host });
+      const waits = command.runId !== undefined || this.policy.onFull !== 'refuse';
+      const instead = withoutSlot(none, { ...command, otherwise: placement.otherwise, waits });
       if (instead.kind === 'refused') return instead;
       if (instead.kind === 'waits') return this.wait(command, instead.slots);
       return this.attach(command, { sandboxId: instead.sandboxId, created: false, spilled });
@@ -238,20 +237,17 @@ export class PlacementModel {
     sandboxId: SandboxId,
     options: {
       readonly runId: RunId;
-      readonly isOurs: (id: ConversationId) => boolean;
+      readonly isOf: (id: ConversationId) => boolean;
       readonly toRemove: boolean;
       readonly onlyAtRest: boolean;
     },
   ): ClaimOutcome {
-    const { runId, isOurs, toRemove, onlyAtRest } = options;
+    const { runId, isOf, toRemove, onlyAtRest } = options;
+    const members = [...this.membersOf(sandboxId)];
+    const inside = members.map((id) => ({ isOurs: isOf(id), isAtWork: !this.conversations.isResting(id) }));
     const pooled = this.pools.of(sandboxId);
-    const outcome = claimOf(
-      [...this.membersOf(sandboxId)].map((id) => ({
-        isOurs: isOurs(id),
-        isAtWork: !this.conversations.isResting(id),
-      })),
-      { onlyAtRest, isPlaceTaken: pooled?.poolId === runId && pooled.heldCount > 0 },
-    );
+    const isPlaceTaken = pooled?.poolId === runId && pooled.heldCount > 0;
+    const outcome = claimOf(inside, { onlyAtRest, isPlaceTaken });
     if (outcome === 'ours' && toRemove) this.draining.add(sandboxId);
     return outcome;
   }
