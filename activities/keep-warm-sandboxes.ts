@@ -50,12 +50,12 @@ export async function keepWarm(
   const boots: SandboxId[] = [];
   let isAtRest = false;
   try {
-    const wish = world.deployment.warmPool ?? NO_POOL;
+    const target = world.deployment.warmPool ?? NO_POOL;
     const held = await world.warmPool.held();
-    isAtRest = wish.size === 0 && held.length === 0;
+    isAtRest = target.size === 0 && held.length === 0;
     const now = world.clock.now();
     const steps = warmSteps({
-      ...{ directive: wish, held, now, booting: memory.booting, isBackingOff: memory.isBackingOff },
+      ...{ target, held, now, booting: memory.booting, isBackingOff: memory.isBackingOff },
       presences: memory.polls ? await presencesOf(world, held) : new Map(),
     });
     const leaving = [...steps.remove];
@@ -70,7 +70,7 @@ export async function keepWarm(
     for (let count = 0; count < steps.boot; count += 1) {
       const sandboxId = newId();
       const limits = world.deployment.capacity;
-      const slot = await world.warmPool.reserve({ sandboxId, spec: wish.spec, limits, now });
+      const slot = await world.warmPool.reserve({ sandboxId, spec: target.spec, limits, now });
       // A full installation is no problem of the pool's: users come first.
       if (slot.kind !== 'granted') break;
       boots.push(sandboxId);

@@ -12,14 +12,14 @@ interface Waiting {
   readonly slots: TakenSlots;
 }
 
-export interface ToldWait {
+export interface WaitAnswer {
   readonly detail: string;
   /** Set where nobody tells who waits: that an agent has come to rest, or that a host is there again. */
   readonly lookAgainMs?: number;
 }
 
 /** Who waits, in words; where the policy says so, the sandbox whose agents rest longest is asked to go. */
-export async function tellWait(world: World, { userId, commandId, slots }: Waiting): Promise<ToldWait> {
+export async function answerWait(world: World, { userId, commandId, slots }: Waiting): Promise<WaitAnswer> {
   const detail = describeWait(slots);
   const { position, waitsFor } = slots;
   const isForHost = waitsFor !== undefined;

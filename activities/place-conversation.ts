@@ -5,9 +5,10 @@
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { PlacementDecision } from '../core/placement/place.ts';
+import { mayAskAgain } from '../core/placement/place-in-pool.ts';
 import type { PlaceRequest } from '../ports/placement-store.ts';
 import { PATIENT, type Activity } from './activity.ts';
-import { tellWait } from './make-room.ts';
+import { answerWait } from './make-room.ts';
 import { offerRoomTo } from './offer-room.ts';
 import { withWarm } from './warm-sandbox.ts';
 import type { World } from './world.ts';
@@ -58,13 +59,12 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   // Whoever leaves the line may have been next in it, and whoever never spoke gave its slot back here.
   if (onlyLeaves || outcome.leftLine === true || outcome.leftBehind !== undefined) await offerRoomTo(world);
   if (outcome.kind === 'waits') {
-    const told = await tellWait(world, { userId, commandId, slots: outcome.slots });
+    const told = await answerWait(world, { userId, commandId, slots: outcome.slots });
     return { type: 'placementWaits', commandId, ...told, ...left };
   }
   if (outcome.kind === 'refused') {
     const { code, reason } = outcome.refusal;
-    // Asked again: its pool has a free place as soon as an item ends.
-    if (code === 'pool_full' && pool?.onFull === 'wait') throw new ParleyError(code, reason);
+    if (mayAskAgain(outcome.refusal, pool)) throw new ParleyError(code, reason);
     return { type: 'placementRefused', commandId, code, reason, ...left };
   }
   const { limits } = world.deployment;

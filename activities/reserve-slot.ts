@@ -4,7 +4,7 @@
  */
 import { userId } from '../core/ids.ts';
 import { PATIENT, type Activity } from './activity.ts';
-import { tellWait } from './make-room.ts';
+import { answerWait } from './make-room.ts';
 import type { World } from './world.ts';
 
 export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
@@ -26,7 +26,7 @@ export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
       case 'granted':
         return { type: 'slotGranted', commandId };
       case 'waits': {
-        const told = await tellWait(world, { userId: user, commandId, slots: slot.slots });
+        const told = await answerWait(world, { userId: user, commandId, slots: slot.slots });
         return { type: 'slotWaits', commandId, ...told };
       }
       case 'refused':

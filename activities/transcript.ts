@@ -36,7 +36,7 @@ export async function syncTranscript(
       const isEndless = !bringsNew(page, seen) || bytes > TRANSCRIPT_READ_BYTES_MAX;
       if (pageId !== null && isEndless) {
         const detail = `Cannot read events of the conversation "${conversationId}": its agent's pages have no end`;
-        await tellFull(world, conversationId, detail);
+        await reportFull(world, conversationId, detail);
         break;
       }
     } while (pageId !== null);
@@ -73,7 +73,7 @@ export async function appendEvents(
     return await world.events.append(conversationId, clean, world.clock.now());
   } catch (error) {
     if (error instanceof ParleyError && error.code === 'transcript_full')
-      await tellFull(world, conversationId, error.message);
+      await reportFull(world, conversationId, error.message);
     throw error;
   }
 }
@@ -82,7 +82,7 @@ export async function appendEvents(
 const TOLD_MAX = 1_000;
 const told = new WeakMap<World['lifecycle'], Set<ConversationId>>();
 
-async function tellFull(world: World, conversationId: ConversationId, detail: string): Promise<void> {
+async function reportFull(world: World, conversationId: ConversationId, detail: string): Promise<void> {
   const known = told.get(world.lifecycle) ?? new Set();
   told.set(world.lifecycle, known);
   if (known.has(conversationId)) return;

@@ -33,9 +33,9 @@ export async function withWarm<Outcome extends { readonly kind: string }>(
 
 async function wellWarmSandbox(world: World): Promise<SandboxId | null> {
   const { deployment, warmPool, clock } = world;
-  const wish = deployment.warmPool;
-  if (wish === undefined || wish.size === 0) return null;
-  const use = { spec: wish.spec, bootedAfter: bootedAfter(wish, clock.now()) };
+  const target = deployment.warmPool;
+  if (target === undefined || target.size === 0) return null;
+  const use = { spec: target.spec, bootedAfter: bootedAfter(target, clock.now()) };
   for (const { sandboxId } of await warmPool.usable(use)) {
     const complaint = await complaintOf(world, sandboxId);
     if (complaint === null) return sandboxId;

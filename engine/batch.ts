@@ -56,7 +56,7 @@ export interface BatchWorld {
 
 export class Batch {
   readonly entities = new Map<string, HeldEntity>();
-  readonly handedOut = new Map<string, OutboxEntry>();
+  readonly ordered = new Map<string, OutboxEntry>();
   readonly removed = new Set<string>();
   readonly cancelled = new Set<string>();
   readonly projections: ProjectionRow[] = [];
@@ -66,7 +66,7 @@ export class Batch {
   /** In order; empty unless somebody wants to see them. */
   readonly steps: StepRecord[] = [];
   /** Tells of this batch that have not been applied yet, in order. */
-  readonly tells: Arrival[] = [];
+  readonly sends: Arrival[] = [];
   private readonly world: BatchWorld;
 
   constructor(world: BatchWorld) {
@@ -98,10 +98,10 @@ export class Batch {
   /** False when the command was cancelled or answered before: its answer is late. */
   private takeAnswer(commandId: string): boolean {
     const isOut =
-      this.handedOut.has(commandId) || (this.world.isOut(commandId) && !this.removed.has(commandId));
+      this.ordered.has(commandId) || (this.world.isOut(commandId) && !this.removed.has(commandId));
     if (!isOut) return false;
     this.removed.add(commandId);
-    this.handedOut.delete(commandId);
+    this.ordered.delete(commandId);
     return true;
   }
 
@@ -126,13 +126,13 @@ export class Batch {
   }
 
   private take(sender: EntityAddress, command: Command): void {
-    if (isActivityCommand(command)) this.handOut(sender, command);
+    if (isActivityCommand(command)) this.dispatch(sender, command);
     else if (command.type === 'project') this.projections.push(...command.rows);
     else if (command.type === 'cancelCommand') this.cancel(command.commandId);
-    else this.tells.push({ to: command.to, event: command.event, answers: null, inboxId: null });
+    else this.sends.push({ to: command.to, event: command.event, answers: null, inboxId: null });
   }
 
-  private handOut(sender: EntityAddress, command: ActivityCommand): void {
+  private dispatch(sender: EntityAddress, command: ActivityCommand): void {
     const { now } = this.world;
     const entry: OutboxEntry = {
       commandId: command.id,
@@ -142,23 +142,23 @@ export class Batch {
       attempt: 0,
       notBefore: now,
     };
-    this.handedOut.set(command.id, entry);
+    this.ordered.set(command.id, entry);
   }
 
   private cancel(commandId: string): void {
-    if (this.handedOut.delete(commandId)) return;
+    if (this.ordered.delete(commandId)) return;
     this.removed.add(commandId);
     this.cancelled.add(commandId);
   }
 
   /**
-   * What the store has to change; tells that did not fit become inbox rows. Nothing is applied after it.
+   * What the store has to change; envelopes that did not fit become inbox rows. Nothing is applied after it.
    * Called once: the entities are held from here on as they are when the commit has succeeded.
    */
   toCommit(leftOver: readonly InboxEntry[]): CommitBatch {
     return {
       entities: [...this.entities].map(([key, entity]) => this.close(key, entity)),
-      outboxAdded: [...this.handedOut.values()],
+      outboxAdded: [...this.ordered.values()],
       outboxRetried: [],
       outboxRemoved: [...this.removed],
       inboxAdded: leftOver,

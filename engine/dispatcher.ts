@@ -87,7 +87,7 @@ export class Dispatcher {
   }
 
   /** Begins with a command once it is durable. */
-  handOut(entry: OutboxEntry): void {
+  dispatch(entry: OutboxEntry): void {
     if (this.stopped || this.out.has(entry.commandId)) return;
     const out: Out = { entry, cancellation: new Cancellation(), timer: null };
     this.out.set(entry.commandId, out);

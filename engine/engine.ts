@@ -76,7 +76,7 @@ export class Engine implements Notifier {
     const { store } = this.options;
     const [armed, inbox, outbox] = [await store.armed(), await store.inbox(), await store.outbox()];
     for (const entry of inbox) this.push(fromInbox(entry), NOBODY);
-    for (const entry of outbox) this.dispatcher.handOut(entry);
+    for (const entry of outbox) this.dispatcher.dispatch(entry);
     // Timers last: a deadline that has passed may cancel a command, which must be known as out by then.
     for (const { address, deadline } of armed) this.arm(address, deadline);
     this.wake();
@@ -203,7 +203,7 @@ export class Engine implements Notifier {
     }
   }
 
-  /** Applies arrivals and the tells they cause, up to the bound; what is left over waits in the inbox. */
+  /** Applies arrivals and the envelopes they cause, up to the bound; what is left over waits in the inbox. */
   private async applyAll(
     arrivals: readonly Queued[],
   ): Promise<{ batch: Batch; applied: number; rest: readonly Arrival[] }> {
@@ -215,13 +215,13 @@ export class Engine implements Notifier {
       batch.apply(arrival);
       applied += 1;
     }
-    for (let next = batch.tells[0]; next !== undefined && applied < bound; next = batch.tells[0]) {
-      batch.tells.shift();
+    for (let next = batch.sends[0]; next !== undefined && applied < bound; next = batch.sends[0]) {
+      batch.sends.shift();
       if (!this.cache.has(next.to)) await this.cache.load(next.to);
       batch.apply(next);
       applied += 1;
     }
-    return { batch, applied, rest: batch.tells };
+    return { batch, applied, rest: batch.sends };
   }
 
   private newBatch(): Batch {
@@ -247,7 +247,7 @@ export class Engine implements Notifier {
     this.cache.keep(batch.entities.values());
     for (const commandId of batch.cancelled) this.dispatcher.cancel(commandId);
     for (const commandId of batch.removed) this.dispatcher.settle(commandId);
-    for (const entry of batch.handedOut.values()) this.dispatcher.handOut(entry);
+    for (const entry of batch.ordered.values()) this.dispatcher.dispatch(entry);
     for (const { address, deadline, done } of batch.entities.values())
       this.arm(address, done ? null : deadline);
     for (const entity of batch.struckEarly) this.armAgain(entity, batch);

@@ -4,7 +4,7 @@
  */
 import { createAgentClient, type AgentClient } from '../clients/agent/agent-client.ts';
 import { createAgentRelay } from '../clients/agent/agent-relay.ts';
-import { toldEvents } from '../activities/told-events.ts';
+import { reportedEvents } from '../activities/reported-events.ts';
 import type { World } from '../activities/world.ts';
 import { createBranchDelivery } from '../clients/code-hosts/deliver-branch.ts';
 import { apiOfHost, type GivenHostApi } from '../clients/code-hosts/api/api-of-host.ts';
@@ -81,7 +81,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
     warmPool: measuredWarmPool(warmPoolOfHost(store.warmPool, parts.lease?.name), warmMeter),
     records: store.records,
     plans: store.plans,
-    events: toldEvents(store.events, store.troubles),
+    events: reportedEvents(store.events, store.troubles),
     lifecycle: store.lifecycle,
     activity: store.activity,
     workspaces: store.workspaces,

@@ -3,6 +3,7 @@
  * Owns the interface; every call is one transaction, so that two starts never take the same last place.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
+import type { ClaimOutcome } from '../core/placement/claim.ts';
 import type { PlacementDecision, PlacementRefusal } from '../core/placement/place.ts';
 import type { HostPin, HostPolicy } from '../core/placement/choose-host.ts';
 import type { TakenSlots, Waiter } from '../core/placement/line.ts';
@@ -92,9 +93,6 @@ export type ReserveOutcome =
   | Extract<SlotOutcome, { readonly kind: 'refused' }>
   /** As for a placement. */
   | { readonly kind: 'warm_lost' };
-
-/** `others`: somebody else's conversation is in it. */
-export type ClaimOutcome = 'ours' | 'others' | 'busy';
 
 /** Decides places in transactions; the rules are those of `core/placement/`. */
 export interface PlacementStore {

@@ -3,7 +3,7 @@
  * Owns the lookup; must not compute what a machine decides.
  */
 import type { EntityAddress } from '../core/ids.ts';
-import { isSharded, shardAddress, shardOf } from '../core/run/shards.ts';
+import { ledItem, shardAddress, shardOf } from '../core/run/shards.ts';
 import { itemAt, type RunItem, type RunState } from '../core/run/state.ts';
 
 interface States {
@@ -12,6 +12,6 @@ interface States {
 
 /** A shard that is not there yet knows nothing more than its run. */
 export function hostedItem(states: States, run: RunState, index: number): RunItem | null {
-  const shard = isSharded(run) ? states.stateOf(shardAddress(run.runId, shardOf(run, index))) : null;
-  return itemAt((shard ?? run) as RunState, index) ?? null;
+  const shard = () => states.stateOf(shardAddress(run.runId, shardOf(run, index)));
+  return ledItem(run, index) ?? itemAt((shard() ?? run) as RunState, index) ?? null;
 }

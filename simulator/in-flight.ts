@@ -42,8 +42,8 @@ export interface What {
 export type Due = HeapEntry & What;
 
 export interface Batch {
-  readonly tells: Arrival[];
+  readonly sends: Arrival[];
   readonly touched: Entity[];
   /** Less what was cancelled again in the same batch. */
-  handedOut: ActivityCommand[];
+  dispatched: ActivityCommand[];
 }

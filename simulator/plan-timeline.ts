@@ -4,7 +4,6 @@
  */
 import { isReleaseReason } from '../core/status.ts';
 import type { ConversationState } from '../core/conversation/state.ts';
-import { isSharded } from '../core/run/shards.ts';
 import { itemsByPhase } from '../core/run/items-by-phase.ts';
 import { changedPositions } from '../core/run/amend/changed-positions.ts';
 import { indexAt, type RunItem, type RunState } from '../core/run/state.ts';
@@ -58,7 +57,7 @@ export class PlanTimeline {
 
   private readRun(at: number, before: RunState | null, after: RunState): void {
     // Where items live in shards, those tell more than the run knows of them.
-    if (before === null || !isSharded(after))
+    if (before === null || after.shards === undefined)
       for (const position of changedPositions(before?.items ?? [], after.items))
         this.readItem(at, indexAt(after, position), after.items[position] as RunItem);
     if (after.reason !== 'budget' || before?.reason === 'budget') return;

@@ -198,10 +198,10 @@ export class Simulation implements ModelPort {
 
   private batch(first: Arrival): void {
     this.batches += 1;
-    const batch: Batch = { tells: [first], touched: [], handedOut: [] };
+    const batch: Batch = { sends: [first], touched: [], dispatched: [] };
     // More tells may follow while it goes on.
-    for (const arrival of batch.tells) this.apply(arrival, batch);
-    for (const command of batch.handedOut) this.world.begin(command);
+    for (const arrival of batch.sends) this.apply(arrival, batch);
+    for (const command of batch.dispatched) this.world.begin(command);
     for (const entity of batch.touched) this.arm(entity);
   }
 
@@ -245,17 +245,17 @@ export class Simulation implements ModelPort {
   private take(sender: Entity, command: Command, batch: Batch): void {
     if (isActivityCommand(command)) {
       this.out.set(command.id, { command, sender });
-      batch.handedOut.push(command);
+      batch.dispatched.push(command);
     } else if (command.type === 'project') this.world.project(command.rows);
     else if (command.type === 'cancelCommand') {
       this.out.delete(command.commandId);
-      batch.handedOut = batch.handedOut.filter(({ id }) => id !== command.commandId);
+      batch.dispatched = batch.dispatched.filter(({ id }) => id !== command.commandId);
     } else this.send(sender.address, command, batch);
   }
 
   private send(from: EntityAddress, { to, event }: CommandOf<'send'>, batch: Batch): void {
     for (const delayMs of this.options.tellDelaysMs?.(from, to, event) ?? AT_ONCE) {
-      if (delayMs <= 0) batch.tells.push({ to, event, answers: null });
+      if (delayMs <= 0) batch.sends.push({ to, event, answers: null });
       else this.later(null, this.instant + Math.round(delayMs), () => this.deliver(to, event));
     }
   }

@@ -18,10 +18,10 @@ import {
 import { lostConversation, lostRun, lostSandbox, type ItemOfRun, type Lost } from '../core/lost.ts';
 import type { MachineEvent } from '../core/machine/command.ts';
 import type { ConversationRow, ProjectionRow } from '../core/machine/projection.ts';
-import { SHARD_ITEMS_MAX, shardAddress } from '../core/run/shards.ts';
+import { leaderOf } from '../core/run/run-spec.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineStore, Json } from '../ports/engine-store.ts';
-import type { RecordStore } from '../ports/record-store.ts';
+import type { PlanStore, RecordStore } from '../ports/record-store.ts';
 import type { Troubles } from '../ports/troubles.ts';
 import type { AddressedEnvelope } from '../workflows/envelope.ts';
 import { GRPC, grpcCode } from './grpc-code.ts';
@@ -40,6 +40,7 @@ export interface LostWorld {
   readonly client: WorkflowClient;
   readonly engine: Pick<EngineStore, 'load' | 'commit'>;
   readonly records: Pick<RecordStore, 'sandbox' | 'conversation' | 'conversations' | 'run' | 'runItems'>;
+  readonly plans: PlanStore;
   readonly troubles: Pick<Troubles, 'failed'>;
   readonly clock: Clock;
   readonly send: (envelope: AddressedEnvelope) => Promise<void>;
@@ -135,9 +136,8 @@ export class LostEntities {
     const items = await this.world.records.runItems(id);
     const index = items.findIndex((item) => item.key === key);
     if (index < 0) return null;
-    const isSharded = items.length > SHARD_ITEMS_MAX;
-    const shard = shardAddress(id, Math.floor(index / SHARD_ITEMS_MAX));
-    return { watcher: isSharded ? shard : { machine: 'run', id }, index };
+    const plan = await this.world.plans.plan(id);
+    return plan === null ? null : { watcher: leaderOf(plan, id, index), index };
   }
 
   private async isOpen(address: EntityAddress): Promise<boolean> {

@@ -30,9 +30,9 @@ export function tombstones(
   clock: Clock,
   onStep?: (step: StepRecord) => void,
 ): Tombstones {
-  const turns = new Turns();
+  const queue = new KeyedQueue();
   const world = { store, clock, onStep };
-  return { answer: (envelope) => turns.take(addressKey(envelope.to), () => answerTo(envelope, world)) };
+  return { answer: (envelope) => queue.take(addressKey(envelope.to), () => answerTo(envelope, world)) };
 }
 
 interface Graveyard {
@@ -71,7 +71,7 @@ async function answerTo(
 }
 
 /** Two answers for one entity at once would both rest on the same state, and one of them would be lost. */
-class Turns {
+class KeyedQueue {
   private readonly last = new Map<string, Promise<unknown>>();
 
   async take<Value>(key: string, work: () => Promise<Value>): Promise<Value> {

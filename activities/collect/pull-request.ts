@@ -67,7 +67,7 @@ export async function openPullRequest(
         text.comment === null || item.issue === undefined
           ? null
           : { issue: item.issue.number, text: text.comment },
-      onWait: (words) => void tellWait(world, about, words),
+      onWait: (words) => void recordWait(world, about, words),
     });
     const notes = answer.notes.map((note) => redactText(note, forms));
     return { state: answer.state, number: answer.number, url: answer.url, notes, problem: null };
@@ -82,7 +82,7 @@ export async function openPullRequest(
 }
 
 /** For whoever follows the conversation and wonders why its result is not there yet. */
-async function tellWait(world: World, { conversationId }: DeliverableItem, detail: string): Promise<void> {
+async function recordWait(world: World, { conversationId }: DeliverableItem, detail: string): Promise<void> {
   const about = { machine: 'conversation', id: conversationId } as const;
   const event = { about, conversationId, code: 'delivery_waits', detail };
   // What cannot be told must not keep the result back.

@@ -2,7 +2,7 @@
  * Every call that our proxy recorded while a run went on, whoever made it.
  * Owns the interval and the paging; calls of others are needed too, because they explain rows that are not ours.
  */
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as eventLoopTick } from 'node:timers/promises';
 import type { RunId } from '../../core/ids.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
 import { lossWithin, type SpendLoss } from '../../core/money/spend-loss.ts';
@@ -58,7 +58,7 @@ async function* pages<Page extends readonly JoinableCall[]>(
     const [last, { length }] = [page.at(-1), page];
     yield page;
     // SQLite answers within the same turn: without an end of it no thread begins, and nobody else is served.
-    await endOfTurn();
+    await eventLoopTick();
     if (last === undefined || length < PAGE_ROWS) return;
     after = { startedAt: last.startedAt, callId: last.callId };
   }

@@ -3,7 +3,7 @@
  * Owns the routes; a user sees the sum of all and its own, an administrator everybody.
  */
 import { z } from 'zod';
-import { NOBODY } from '../../core/placement/warm-pool.ts';
+import { NO_USER } from '../../core/placement/warm-pool.ts';
 import type { LinePlace } from '../../ports/overview.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
@@ -66,7 +66,7 @@ export const CAPACITY_ROUTES = [
       return {
         installation: { taken, max: limits.installationMax },
         users: [...holders, ...own]
-          .filter(({ userId }) => userId !== NOBODY)
+          .filter(({ userId }) => userId !== NO_USER)
           .map((holder) => ({ user_id: holder.userId, taken: holder.taken, max: limits.userMax })),
         waiting,
         on_full: onFull,

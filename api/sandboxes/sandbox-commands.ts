@@ -61,7 +61,7 @@ export async function takeUpSandboxes(application: Application): Promise<void> {
 }
 
 /** @throws ParleyError sandbox_error, sandbox_missing (409, both), concurrency_limit_reached */
-export async function tellSandbox(
+export async function sendToSandbox(
   application: Application,
   row: SandboxRow,
   wish: { readonly kind: 'pause' | 'resume' | 'delete'; readonly requestId: string },

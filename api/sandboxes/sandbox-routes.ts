@@ -27,7 +27,7 @@ import {
 } from '../application/wire.ts';
 import { spokenExecutionStatus } from '../application/words.ts';
 import { recordsById, titleOf } from '../conversations/conversation-record.ts';
-import { createSandbox, findSandbox, tellSandbox } from './sandbox-commands.ts';
+import { createSandbox, findSandbox, sendToSandbox } from './sandbox-commands.ts';
 import { sandboxRecord, sandboxSchema, specIdOf } from './sandbox-record.ts';
 
 const impactSchema = z
@@ -240,6 +240,6 @@ async function tell<Query>(
   const { application, caller, params } = call;
   const row = await findSandbox(application, caller, params.sandbox_id);
   const requestId = await requestIdOf(call, `sandbox/${row.sandboxId}`);
-  await tellSandbox(application, row, { kind, requestId });
+  await sendToSandbox(application, row, { kind, requestId });
   return SUCCESS;
 }

@@ -1,5 +1,5 @@
 /**
- * Moves that several phases of a conversation share: telling its sandbox, ordering its steps, refusing what waits.
+ * Moves that several phases of a conversation share: sending to its sandbox, ordering its steps, refusing what waits.
  * Owns what entering a phase orders; which phase to enter is decided by the transition table's handlers.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
@@ -48,7 +48,7 @@ export function stopWatching(context: ConversationContext): void {
   context.state.watch = null;
 }
 
-export function tellSandbox(context: ConversationContext, event: SandboxEvent): void {
+export function sendToSandbox(context: ConversationContext, event: SandboxEvent): void {
   const { sandboxId } = context.state;
   if (sandboxId !== null) context.order({ type: 'send', to: { machine: 'sandbox', id: sandboxId }, event });
 }
@@ -165,7 +165,7 @@ export function releaseSandbox(context: ConversationContext): void {
   const { spec, sandbox, attachRequestId } = context.state;
   // While the attachment has not been answered, its answer is waited for.
   if (spec.runId !== null || attachRequestId !== null || sandbox?.usable !== true) return;
-  tellSandbox(context, { type: 'startFailed', conversationId: spec.conversationId });
+  sendToSandbox(context, { type: 'startFailed', conversationId: spec.conversationId });
 }
 
 /** What a user said is delivered exactly once or refused explicitly, with an event (D7); to go on is no word of theirs. */
@@ -233,5 +233,5 @@ export function askForResume(
   state.resumeRequestId = requestId;
   const { conversationId, runId } = state.spec;
   const inRun = runId === null ? {} : { inRun: true as const };
-  tellSandbox(context, { type: 'resumeRequested', requestId, conversationId, ...inRun });
+  sendToSandbox(context, { type: 'resumeRequested', requestId, conversationId, ...inRun });
 }

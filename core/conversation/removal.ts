@@ -11,7 +11,7 @@ import {
   abandonCommand,
   newRequestId,
   stopWatching,
-  tellSandbox,
+  sendToSandbox,
   type ConversationContext,
 } from './conversation-context.ts';
 
@@ -31,7 +31,7 @@ export function remove(context: ConversationContext, event: EventOf<'deleteReque
   if (!isPlacing) return orderRemoval(context);
   // One that waits for a place gets none any more.
   state.startTask = 'ERROR';
-  // Its place may be taken already: first hear where, or the sandbox made for it would stay unborn and hold a slot.
+  // Its place may be taken already: first hear where, or the sandbox made for it would never be created and hold its slot.
   state.startDeadline = context.now + START_TASK_TIMEOUT_MS;
 }
 
@@ -74,9 +74,9 @@ export function removed(context: ConversationContext, event: EventOf<'conversati
   const { state } = context;
   if (state.awaiting !== event.commandId) return;
   state.awaiting = null;
-  tellSandbox(context, { type: 'detached', conversationId: state.spec.conversationId });
+  sendToSandbox(context, { type: 'detached', conversationId: state.spec.conversationId });
   if (event.sandboxToRemove)
-    tellSandbox(context, { type: 'deleteRequested', requestId: newRequestId(context) });
+    sendToSandbox(context, { type: 'deleteRequested', requestId: newRequestId(context) });
   state.phase = 'deleted';
 }
 

@@ -5,7 +5,7 @@
 import type { ConversationRow } from '../machine/projection.ts';
 import type { ConversationSnapshot } from '../machine/snapshot.ts';
 import type { StartTaskStatus } from '../status.ts';
-import { tellSandbox, type ConversationContext } from './conversation-context.ts';
+import { sendToSandbox, type ConversationContext } from './conversation-context.ts';
 import { conversationSnapshot, type ConversationState } from './state.ts';
 
 /** After every step that changed something: count, project, and tell whoever watches. */
@@ -35,7 +35,7 @@ const isFinal = (status: StartTaskStatus): boolean => status === 'READY' || stat
 function noticeSandbox(context: ConversationContext): void {
   const { state } = context;
   state.agentSequence += 1;
-  tellSandbox(context, {
+  sendToSandbox(context, {
     type: 'agentNoticed',
     conversationId: state.spec.conversationId,
     sequence: state.agentSequence,

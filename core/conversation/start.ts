@@ -27,7 +27,7 @@ import {
   newRequestId,
   releaseSandbox,
   stepAfter,
-  tellSandbox,
+  sendToSandbox,
   type ConversationContext,
   type StepFacts,
 } from './conversation-context.ts';
@@ -71,7 +71,7 @@ function requestAttachment(context: ConversationContext, event: EventOf<'placed'
   state.sandboxId = event.sandboxId;
   state.spilled = event.spilled;
   state.attachRequestId = newRequestId(context);
-  tellSandbox(context, {
+  sendToSandbox(context, {
     type: 'attachRequested',
     requestId: state.attachRequestId,
     conversationId: state.spec.conversationId,

@@ -4,7 +4,7 @@
  */
 
 /** One limit as all processes stand to it. */
-export interface LeaseStanding {
+export interface LeaseFacts {
   readonly limit: number;
   /** What every process has said it used. */
   readonly spent: number;
@@ -35,7 +35,7 @@ export interface LeaseShare {
 }
 
 /** Grants of all processes and what was used never exceed the limit, but by what calls in flight hold already. */
-export function decideLease({ limit, spent, others }: LeaseStanding, ask: LeaseAsk): LeaseShare {
+export function decideLease({ limit, spent, others }: LeaseFacts, ask: LeaseAsk): LeaseShare {
   const { held, inFlight, least, surplus } = ask;
   const free = Math.max(0, limit - spent - others - held);
   if (least === 0) return { granted: held + (ask.isBehind ? 0 : Math.min(free, surplus)), isAnswered: true };

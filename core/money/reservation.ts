@@ -4,7 +4,7 @@
  */
 
 /** What of one budget is spent, and what the calls in flight may still spend. */
-export interface BudgetStanding {
+export interface BudgetFacts {
   readonly limitNanoUsd: number;
   readonly spentNanoUsd: number;
   readonly heldNanoUsd: number;
@@ -30,8 +30,8 @@ export type BudgetDecision =
   | { readonly kind: 'too_large'; readonly leftNanoUsd: number };
 
 /** Holds the most that a call can cost before it begins; what it did cost is settled at its end. */
-export function decideReservation(standing: BudgetStanding, ask: BudgetAsk): BudgetDecision {
-  const { limitNanoUsd, spentNanoUsd, heldNanoUsd, inFlight, isTaken } = standing;
+export function decideReservation(facts: BudgetFacts, ask: BudgetAsk): BudgetDecision {
+  const { limitNanoUsd, spentNanoUsd, heldNanoUsd, inFlight, isTaken } = facts;
   const leftNanoUsd = limitNanoUsd - spentNanoUsd;
   if (leftNanoUsd <= 0) return { kind: 'used_up' };
   const { atMostNanoUsd } = ask;

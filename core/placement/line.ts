@@ -57,7 +57,7 @@ export function positionsOf(
 }
 
 /** Those of the line for whom there is a slot now, in its order. */
-export function turnsOf<One extends InLine>(line: readonly One[], counts: SlotCounts): readonly One[] {
+export function slotReadyFor<One extends InLine>(line: readonly One[], counts: SlotCounts): readonly One[] {
   const positions = positionsOf(line, counts);
   return line.filter(({ waiterId }) => !positions.has(waiterId));
 }
@@ -66,6 +66,29 @@ export function turnsOf<One extends InLine>(line: readonly One[], counts: SlotCo
 export function positionOf(waiter: InLine, line: readonly Waiter[], counts: SlotCounts): number | null {
   const isIn = line.some(({ waiterId }) => waiterId === waiter.waiterId);
   return positionsOf(isIn ? line : [...line, waiter], counts).get(waiter.waiterId) ?? null;
+}
+
+/**
+ * Null when there is a slot for whoever asks. The user's own limit is the one named when both are reached (D17); what is
+ * free for those before it in the line is not free for it.
+ */
+export function fullSlots(
+  asker: InLine,
+  line: readonly Waiter[],
+  counts: SlotCounts,
+): Omit<FullSlots, 'waitsFor'> | null {
+  const { installationMax, userMax, taken, takenBy } = counts;
+  const position = positionOf(asker, line, counts);
+  if (position === null) return null;
+  const current = takenBy(asker.userId);
+  return current >= userMax
+    ? { kind: 'refused', limit: userMax, current, position }
+    : { kind: 'refused', limit: installationMax, current: taken, position };
+}
+
+/** Of `limit` slots `current` are taken; `position`: where whoever asked stands or would stand in the line, 1 for the next. */
+export interface FullSlots extends Omit<TakenSlots, 'ofRun'> {
+  readonly kind: 'refused';
 }
 
 /** Slots as somebody who waits for one sees them. */

@@ -15,6 +15,7 @@ import {
   type PlacementCandidate,
   type PlacementDecision,
   type PlacementQuestion,
+  type PlacementRefusal,
   type PooledSandbox,
 } from './place.ts';
 import { isRecycled, type RecyclingRules } from './recycling.ts';
@@ -100,6 +101,11 @@ function placeInPool(
     return { choice: { kind: 'new', decision: inPool, ...otherwise }, inPool };
   }
   return { choice: pool.onFull === 'spill' ? null : fullRefusal(pool, living), inPool };
+}
+
+/** Refused for now only: its pool has a free place as soon as an item of its run ends. */
+export function mayAskAgain({ code }: PlacementRefusal, pool: PoolRules | undefined): boolean {
+  return code === 'pool_full' && pool?.onFull === 'wait';
 }
 
 function fullRefusal({ size, maxPerSandbox }: PoolPlacement, living: number): Placement {

@@ -189,11 +189,19 @@ export function isElsewhere({ host }: PlacementCandidate, { host: pin }: Placeme
 export type Order = (a: PlacementCandidate, b: PlacementCandidate) => number;
 
 /** Ties go by creation, then id, so that the choice never depends on listing order. */
-export const byCreation: Order = (a, b) => a.createdAt - b.createdAt || (a.sandboxId < b.sandboxId ? -1 : 1);
+export const byCreation = (a: Created, b: Created): number =>
+  a.createdAt - b.createdAt || (a.sandboxId < b.sandboxId ? -1 : 1);
+
+type Created = Pick<PlacementCandidate, 'createdAt' | 'sandboxId'>;
+type Used = Created & Pick<PlacementCandidate, 'lastActivityAt'>;
+
+/** The one that has rested longest first. */
+export const byActivity = (a: Used, b: Used): number =>
+  a.lastActivityAt - b.lastActivityAt || byCreation(a, b);
 
 export const PREFERENCE: Readonly<Record<Exclude<GroupingStrategy, 'NO_GROUPING'>, Order>> = {
   GROUP_BY_NEWEST: (a, b) => b.createdAt - a.createdAt || byCreation(a, b),
-  LEAST_RECENTLY_USED: (a, b) => a.lastActivityAt - b.lastActivityAt || byCreation(a, b),
+  LEAST_RECENTLY_USED: byActivity,
   FEWEST_CONVERSATIONS: (a, b) => a.attachedCount - b.attachedCount || byCreation(a, b),
   ADD_TO_ANY: byCreation,
 };

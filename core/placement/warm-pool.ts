@@ -9,7 +9,7 @@ import { START_TIMEOUT_MS } from '../limits.ts';
 export const WARM_BOOTS_AT_ONCE = 2;
 
 /** Holds the slots of sandboxes that have no owner yet; with a space in it, no user is called so. */
-export const NOBODY = userId('no user');
+export const NO_USER = userId('no user');
 
 /** What a deployment wants. */
 export interface WarmPoolTarget {
@@ -36,7 +36,7 @@ export interface WarmSandbox {
 export type WarmPresence = 'up' | 'down' | 'unknown';
 
 export interface WarmQuestion {
-  readonly directive: WarmPoolTarget;
+  readonly target: WarmPoolTarget;
   readonly held: readonly WarmSandbox[];
   readonly presences: ReadonlyMap<SandboxId, WarmPresence>;
   /** Boots that this process carries out at this moment. */
@@ -62,7 +62,7 @@ export interface WarmSteps {
 
 /** What is to be done so that the warm pool is as it was asked for. */
 export function warmSteps(question: WarmQuestion): WarmSteps {
-  const { held, directive: wish, booting, isBackingOff } = question;
+  const { held, target, booting, isBackingOff } = question;
   const present = held.filter(({ state }) => state !== 'leaving');
   const unfit = present.flatMap((one) => {
     const reason = unfitness(one, question);
@@ -70,8 +70,8 @@ export function warmSteps(question: WarmQuestion): WarmSteps {
   });
   const gone = new Set(unfit.map(({ sandboxId }) => sandboxId));
   const fit = present.filter(({ sandboxId }) => !gone.has(sandboxId)).sort(youngestFirst);
-  const kept = fit.slice(0, wish.size);
-  const surplus = fit.slice(wish.size);
+  const kept = fit.slice(0, target.size);
+  const surplus = fit.slice(target.size);
   const unattended = kept.filter((one) => one.state === 'booting' && !booting.has(one.sandboxId));
   const room = isBackingOff ? 0 : Math.max(0, WARM_BOOTS_AT_ONCE - booting.size);
   const adopt = unattended.slice(0, room).map(({ sandboxId }) => sandboxId);
@@ -79,16 +79,16 @@ export function warmSteps(question: WarmQuestion): WarmSteps {
     giveUp: [...unfit, ...surplus.map(({ sandboxId }) => ({ sandboxId, reason: 'surplus' as const }))],
     remove: held.filter(({ state }) => state === 'leaving').map(({ sandboxId }) => sandboxId),
     adopt,
-    boot: Math.min(room - adopt.length, wish.size - kept.length),
+    boot: Math.min(room - adopt.length, target.size - kept.length),
   };
 }
 
 /** Null for one that is as it should be. One that could not be asked stays (D13). */
-function unfitness(one: WarmSandbox, { directive: wish, presences, now }: WarmQuestion): WarmReason | null {
-  if (one.spec !== wish.spec) return 'other_spec';
+function unfitness(one: WarmSandbox, { target, presences, now }: WarmQuestion): WarmReason | null {
+  if (one.spec !== target.spec) return 'other_spec';
   if (one.bootedAt === null) return now - one.reservedAt >= START_TIMEOUT_MS ? 'start_timeout' : null;
   if (presences.get(one.sandboxId) === 'down') return 'not_up';
-  return isTooOld(one.bootedAt, wish, now) ? 'too_old' : null;
+  return isTooOld(one.bootedAt, target, now) ? 'too_old' : null;
 }
 
 /** Exact at the boundary, as every limit (D10). */
@@ -103,7 +103,7 @@ function youngestFirst(a: WarmSandbox, b: WarmSandbox): number {
   return age || (a.sandboxId < b.sandboxId ? -1 : 1);
 }
 
-/** What may be claimed: ready, of the wished spec, and booted after this instant. */
+/** What may be claimed: ready, of the spec that is wanted, and booted after this instant. */
 export function bootedAfter({ maxAgeMs }: WarmPoolTarget, now: number): number {
   return now - maxAgeMs;
 }

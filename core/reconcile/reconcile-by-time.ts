@@ -55,8 +55,8 @@ export function* timeRows(
   const open = new CallWindows(calls, calls.open(), options);
   const { crowded, callOf } = open.match();
   for (const [place, { tokens }] of rows.entries()) {
-    const isNobodys = open.ownersAt(place, 1).length === 0;
-    if (isNobodys || crowded[place] === 1) contraries.addTokens(tokens);
+    const isUnowned = open.ownersAt(place, 1).length === 0;
+    if (isUnowned || crowded[place] === 1) contraries.addTokens(tokens);
   }
   if (hasLate) contraries.addOther();
   const origins = new OtherOrigins(calls, { open, contraries, options });

@@ -61,9 +61,9 @@ export class SessionCalls {
     // Had it been the row's own id, the row would have been joined by it.
     if (areIdsComparable && row.responseId !== null && this.calls.hasResponse(call)) return -1;
     const [told, counted] = [tokensOfRow(row), this.calls.tokensAt(call)];
-    const areTold = told !== null && counted !== null;
-    const isSame = areTold && told[0] === counted[0] && told[1] === counted[1];
-    if (countsTokensAlike && areTold && !isSame) return -1;
+    const areKnown = told !== null && counted !== null;
+    const isSame = areKnown && told[0] === counted[0] && told[1] === counted[1];
+    if (countsTokensAlike && areKnown && !isSame) return -1;
     const model = this.calls.placeOfModel(knownName(row.model));
     const hasModel = model !== null && this.calls.modelsAt(call).includes(model);
     return (

@@ -76,8 +76,8 @@ export class Judge {
     const isTruncated = owners.length > CANDIDATES_MAX;
     const listed = owners.slice(0, CANDIDATES_MAX);
     const candidates = listed.map((owner) => this.conversationAt(owner).conversationId);
-    const isSomebodys = doubt === 'several' || doubt === 'clock_unknown';
-    if (isTruncated || !isSomebodys || this.rules.ambiguous === 'keep')
+    const hasOwner = doubt === 'several' || doubt === 'clock_unknown';
+    if (isTruncated || !hasOwner || this.rules.ambiguous === 'keep')
       return { candidates, isTruncated, estimated: NO_SHARES };
     const model = this.knownName(row.model);
     const parts = splitExactly(

@@ -82,7 +82,7 @@ export class Reconciler {
     }
     const why = this.contrary(row);
     if (why === null) this.byTime.add(row, { index, isDuplicate, owner });
-    else this.settleNobodys(row, { index, isDuplicate, why });
+    else this.settleUnowned(row, { index, isDuplicate, why });
   }
 
   /** A credit belongs to its call, bills nothing, and tells neither the time nor the tokens of the call. */
@@ -127,7 +127,7 @@ export class Reconciler {
     return isCredit(row) ? 'no_candidate' : null;
   }
 
-  private settleNobodys(
+  private settleUnowned(
     row: GatewayRow,
     { index, isDuplicate, why }: Pick<Found, 'index' | 'isDuplicate' | 'why'>,
   ): void {

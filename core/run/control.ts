@@ -15,7 +15,6 @@ import { itemsDeadline } from './items/item-deadlines.ts';
 import { endAttempt } from './items/attempt-end.ts';
 import { itemsExpired, stopItem } from './items/items.ts';
 import type { RunEvent } from './message.ts';
-import { isSharded } from './shards.ts';
 import { hasEndedForGood, itemsByPhase } from './items-by-phase.ts';
 import { changePace } from './admission/pace.ts';
 import { poolDeadline, warmPoolAgain } from './admission/pool.ts';
@@ -219,12 +218,11 @@ export function expired(context: RunContext): void {
   if (state.settleAt !== null && context.now >= state.settleAt) settled(context);
   if (state.cleanBy !== null && context.now >= state.cleanBy) endCleaning(context);
   closingExpired(context);
-  if (!isSharded(state)) itemsExpired(context);
+  itemsExpired(context);
 }
 
 /** The one instant a driver has to arm a timer for. */
 export function runDeadline(state: RunState): number | null {
   if (state.phase !== 'running') return earliest(state.settleAt, state.cleanBy, state.closing?.by ?? null);
-  const ofItems = isSharded(state) ? null : itemsDeadline(state);
-  return earliest(ofItems, admissionDeadline(state), poolDeadline(state));
+  return earliest(itemsDeadline(state), admissionDeadline(state), poolDeadline(state));
 }

@@ -23,7 +23,9 @@ export function allItemsByPhase(items: Items): ItemsByPhase {
     if (count > 0) ended[outcome] = count;
   }
   return {
-    waiting: indexes.filter((index) => phaseOf(index) === 'waiting').sort((a, b) => turnOrder(items, a, b)),
+    waiting: indexes
+      .filter((index) => phaseOf(index) === 'waiting')
+      .sort((a, b) => admissionOrder(items, a, b)),
     inFlight: indexes.filter((index) => isInFlight(itemAt(items, index))),
     ended,
     groups: groupsOfAll(items),
@@ -50,7 +52,7 @@ export function itemsByPhaseAfter(
   if (is.phase === was.phase && outcomeOf(is) === outcomeOf(was)) return before;
   let { waiting, inFlight, ended } = before;
   if (was.phase === 'waiting') waiting = without(waiting, index);
-  if (is.phase === 'waiting') waiting = insert(waiting, index, (a, b) => turnOrder(items, a, b));
+  if (is.phase === 'waiting') waiting = insert(waiting, index, (a, b) => admissionOrder(items, a, b));
   if (isInFlight(was) && !isInFlight(is)) inFlight = without(inFlight, index);
   if (isInFlight(is) && !isInFlight(was)) inFlight = insert(inFlight, index, (a, b) => a - b);
   ended = counted(counted(ended, outcomeOf(was), -1), outcomeOf(is), 1);
@@ -95,7 +97,7 @@ function plus(one: GroupCounts, other: GroupCounts, sign: 1 | -1): GroupCounts {
 }
 
 /** Highest priority first, then plan order. */
-function turnOrder(items: Items, a: number, b: number): number {
+function admissionOrder(items: Items, a: number, b: number): number {
   return itemAt(items, b).priority - itemAt(items, a).priority || a - b;
 }
 

@@ -13,7 +13,7 @@ import type { RunEvent, RunOrder } from './message.ts';
 import { initRun } from './init.ts';
 import { RUN_PARTS } from './parts.ts';
 import { warmPool } from './admission/pool.ts';
-import { FIRST_SEQUENCE, isSharded } from './shards.ts';
+import { FIRST_SEQUENCE } from './shards.ts';
 import { hasEndedForGood } from './items-by-phase.ts';
 import { copyRun, type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
@@ -54,20 +54,19 @@ const STEP: StepOptions<RunState, RunOrder> = {
   settle: settleRun,
 };
 
-/** After every step of a run that changed something: it counts, projects, and tells its shards. */
+/** After every step of a run that changed something: it counts, projects, and directs its shards. */
 function settleRun(before: RunState, context: RunContext): void {
   const { state } = context;
   state.sequence += 1;
   const isInit = before.sequence === 0;
   const changed = changedPositions(isInit ? [] : before.items, state.items);
   context.order({ type: 'project', rows: [runRow(state), ...rowsOfChanged(before, state, changed)] });
-  if (isSharded(state)) directShards(before, context, isInit ? [] : changed);
+  directShards(before, context, isInit ? [] : changed);
 }
 
 /** A shard writes the rows of its items itself, from the first change on; the run writes what is older than that. */
 function rowsOfChanged(before: RunState, state: RunState, changed: readonly number[]): readonly RunItemRow[] {
-  if (!isSharded(state)) return itemRows(state, changed);
-  const isInit = before.sequence === 0;
-  const created = isInit ? changed : changed.filter((position) => position >= before.items.length);
+  if (state.shards === undefined) return itemRows(state, changed);
+  const created = changed.filter((position) => before.sequence === 0 || position >= before.items.length);
   return itemRows({ ...state, sequence: FIRST_SEQUENCE }, created);
 }

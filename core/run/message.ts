@@ -9,7 +9,7 @@ import type { LifecycleEvent, ReconciliationSummary, RunItemRow, RunRow } from '
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ShardEvent } from '../shard/message.ts';
 import type { FailureClass, GroupingStrategy } from '../status.ts';
-import type { ItemAnswer, ShardTold } from './items/item-message.ts';
+import type { ItemAnswer, ShardReport } from './items/item-message.ts';
 import type { RunSpec, RunItemSpec } from './state.ts';
 
 interface Asked {
@@ -31,7 +31,7 @@ export interface RunSettings {
 export type RunEvent =
   | { readonly type: 'runStarted'; readonly spec: RunSpec }
   | ItemAnswer
-  | ShardTold
+  | ShardReport
   | ConversationNotice
   /** `isOurs` false: somebody else's conversation is in it, so it is left alone. */
   | {
@@ -145,5 +145,5 @@ export type RunOrder =
   | {
       readonly type: 'send';
       readonly to: EntityAddress;
-      readonly event: SandboxEvent | ConversationEvent | ShardEvent | ShardTold | ConversationNotice;
+      readonly event: SandboxEvent | ConversationEvent | ShardEvent | ShardReport | ConversationNotice;
     };

@@ -1,19 +1,19 @@
 /**
- * What the shards of a run tell it: that they are there, and how an attempt has ended.
+ * What the shards of a run report to it: that they are there, and how an attempt has ended.
  * Owns how that is entered into the run's own books; the life of an item is in core/run/items/items.ts.
  */
 import { keepUncollected, noteSandbox } from './cleanup.ts';
-import { tellSoftLimit } from './admission/budget.ts';
+import { recordSoftLimit } from './admission/budget.ts';
 import { endAttempt } from './items/attempt-end.ts';
 import type { RunEvent } from './message.ts';
-import { boundsOf, isSharded, shardOf } from './shards.ts';
+import { boundsOf, shardOf } from './shards.ts';
 import { isInFlight } from './state.ts';
 import { changeItem, type RunContext } from './run-context.ts';
 import { sendDirectives, directiveOf } from './shard-directives.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
-/** From here on it is told what the run wants; what it missed it hears now. */
+/** From here on directives are sent to it; those that it missed come now. */
 export function shardReady(context: RunContext, { number, items }: EventOf<'shardReady'>): void {
   const { shards } = context.state;
   const { from, to } = boundsOf(context.state, number);
@@ -27,11 +27,11 @@ export function attemptReported(context: RunContext, event: EventOf<'attemptEnde
   const { state } = context;
   const { index, attempt, conversationId, sandboxId, sandboxStatus, costNanoUsd } = event;
   const item = state.items[index];
-  if (!isSharded(state) || item?.attempt !== attempt || !isInFlight(item)) return;
+  if (state.shards === undefined || item?.attempt !== attempt || !isInFlight(item)) return;
   changeItem(context, index, { conversationId, sandboxId, sandboxStatus, costNanoUsd });
   noteSandbox(context, { conversationId, sandboxId, sandboxStatus, deleted: false });
   state.spentNanoUsd += costNanoUsd - item.costNanoUsd;
-  tellSoftLimit(context);
+  recordSoftLimit(context);
   if (event.isUncollected) keepUncollected(context, sandboxId);
   endAttempt(context, index, event.ending);
   const ended = state.items[index];

@@ -1,5 +1,5 @@
 /**
- * Moves that several parts of a run share: changing an item, ordering, telling.
+ * Moves that several parts of a run share: changing an item, ordering, sending.
  * Owns no decision about items or phases.
  */
 import type { ConversationEvent } from '../conversation/message.ts';
@@ -47,7 +47,7 @@ export function itemOrder({ state }: RunContext, index: number, item: RunItem) {
   return { runId: state.runId, index, key, attempt, ...(plan === undefined ? {} : { plan }) };
 }
 
-export function tellConversation(context: RunContext, item: RunItem, event: ConversationEvent): void {
+export function sendToConversation(context: RunContext, item: RunItem, event: ConversationEvent): void {
   if (item.conversationId === null) return;
   context.order({ type: 'send', to: { machine: 'conversation', id: item.conversationId }, event });
 }

@@ -2,10 +2,10 @@
  * What a run takes from its plan: its rules, its items, and who waits for whom.
  * Owns the translation; texts and secrets stay in the plan. Must not own a transition.
  */
-import { sandboxId as asSandboxId, type RunId, type UserId } from '../ids.ts';
+import { sandboxId as asSandboxId, type EntityAddress, type RunId, type UserId } from '../ids.ts';
 import { hostPin } from '../placement/choose-host.ts';
 import type { Plan, PlanItem, PlanKeyedLimit, PlanNeed, PlanOrder } from '../plan/plan.ts';
-import { SHARD_ITEMS_MAX } from './shards.ts';
+import { SHARD_ITEMS_MAX, shardAddress } from './shards.ts';
 import type { GroupingStrategy } from '../status.ts';
 import type { RunCapacity, RunRules } from './rules.ts';
 import type { ItemNeed, RunSpec, RunItemSpec, SlotUse } from './state.ts';
@@ -24,7 +24,7 @@ export interface RunSetting {
   readonly capacity: RunCapacity;
 }
 
-/** What a deployment, or a simulated policy, tells its runs. */
+/** What a deployment, or a simulated policy, gives its runs. */
 export function runSetting({
   grouping,
   capacity,
@@ -56,6 +56,14 @@ export function runSpec(
     rules: shardItems === undefined ? rules : { ...rules, shardItems, shardsRest: true },
     items: plan.items.map((item) => itemSpec(item, { plan, groups })),
   };
+}
+
+/** Who leads an item of a run that was begun with this plan: the run itself, or a shard of it. */
+export function leaderOf(plan: Plan, runId: RunId, index: number): EntityAddress {
+  const shardItems = shardItemsOf(plan);
+  return shardItems === undefined
+    ? { machine: 'run', id: runId }
+    : shardAddress(runId, Math.floor(index / shardItems));
 }
 
 function shardItemsOf({ items }: Plan): number | undefined {

@@ -1,6 +1,6 @@
 /**
  * What a run wants of items that live in shards: that one begins, stops, waits or has ended.
- * Owns what is told, and when; a wish is a snapshot with a number, so that the newest wins. Must not admit anything.
+ * Owns what is sent, and when; a directive is a snapshot with a number, so that the newest wins. Must not admit anything.
  */
 import type { ShardDirective, ShardSpec, ShardEvent } from '../shard/message.ts';
 import { boundsOf, shardAddress, shardOf } from './shards.ts';
@@ -45,7 +45,7 @@ export function sendDirectives(
   });
 }
 
-/** `revision` counts the steps of the run: of two wishes about one item the later one wins. */
+/** `revision` counts the steps of the run: of two directives about one item the later one wins. */
 export function directiveOf(item: RunItem, index: number, revision: number): ShardDirective {
   const { phase, attempt, ending, stopBy, failures, notBefore, endedAt, plan, hasVerify, workingMs, own } =
     item;
@@ -110,7 +110,7 @@ function directivesSinceInit(state: RunState, number: number): ShardDirective[] 
   return directives;
 }
 
-/** What the shard itself has told is no wish: that an attempt has ended, and what its conversation says. */
+/** What the shard itself has reported needs no directive: that an attempt has ended, and what its conversation says. */
 function isDirective(was: RunItem, is: RunItem): boolean {
   if (is.attempt !== was.attempt) return true;
   if (isInFlight(is)) return is.stopBy !== was.stopBy;

@@ -1,10 +1,11 @@
 /**
- * A run of very many items, whose items live in shards: which shard hosts what, and whether there are any.
- * Owns the numbers and addresses; what the run and its shards tell each other is in core/run/shard-directives.ts and
+ * A run of very many items, whose items live in shards: which shard hosts what, and what the run leads itself.
+ * Owns the numbers and addresses; what the run and its shards send each other is in core/run/shard-directives.ts and
  * core/run/reports.ts. Must not decide about an item.
  */
 import type { EntityAddress, RunId } from '../ids.ts';
-import type { RunSpec, RunState } from './state.ts';
+import { itemsByPhase } from './items-by-phase.ts';
+import { itemAt, type RunItem, type RunSpec, type RunState } from './state.ts';
 
 /** Bounds what one durable workflow hears, keeps and replays. */
 export const SHARD_ITEMS_MAX = 500;
@@ -14,9 +15,14 @@ export function shardAddress(runId: RunId, number: number): EntityAddress {
   return { machine: 'shard', id: `${runId}.${number}` };
 }
 
-/** Whether its items are led by shards. */
-export function isSharded({ shards }: Pick<RunState, 'shards'>): boolean {
-  return shards !== undefined;
+/** An item that is led to its end here; null when there is none, or when a shard leads it, to which directives go after the step. */
+export function ledItem(state: RunState, index: number): RunItem | null {
+  return state.shards === undefined ? (itemAt(state, index) ?? null) : null;
+}
+
+/** Those of them in flight, by their position. */
+export function ledInFlight(state: RunState): readonly number[] {
+  return state.shards === undefined ? itemsByPhase(state).inFlight : [];
 }
 
 /** None has said that it is there. */

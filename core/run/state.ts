@@ -120,7 +120,7 @@ export interface RunItem extends RunItemSpec {
   readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'own' | 'plan'> | undefined;
   /** Others have taken its place: it is not looked at again. */
   readonly isReplaced?: true;
-  /** In a shard: which wish of its run about this item was the newest; absent before the first. */
+  /** In a shard: which directive of its run about this item was the newest; absent before the first. */
   readonly revision?: number;
 }
 
@@ -161,7 +161,7 @@ export interface Pace {
   readonly calm: number;
   /** How many items the canary still lets begin; null when there is none, or it was a success. */
   readonly canary: number | null;
-  /** The soft limit of the budget was told. */
+  /** That the soft limit of the budget is passed was recorded. */
   readonly saidSoft: boolean;
   /** What kept the next item from beginning when the run last looked; null when none waits. */
   readonly heldBy: string | null;

@@ -1,6 +1,6 @@
 /**
  * The transition table of a run: what `step` runs, what tests walk, what docs/lifecycle.md prints.
- * Owns which event does what in which phase; items have their own life, told in core/run/items/items.ts.
+ * Owns which event does what in which phase; items have their own life, in core/run/items/items.ts.
  */
 import type { Cell, TransitionTable } from '../machine/transition-table.ts';
 import type { RunPhase } from '../machine/projection.ts';

@@ -41,6 +41,16 @@ export function isReleased({
   return status === 'PAUSED' && releasedAt !== null && transition === null;
 }
 
+/** For good: to its conversations one phase of that is like the next. */
+export function isLeaving(transition: SandboxRow['transition']): boolean {
+  return transition === 'deleting' || transition === 'archiving';
+}
+
+/** In this generation still: a slot that is had after its resume was given up is given back by nobody. */
+export function isResuming(row: Pick<SandboxRow, 'transition' | 'generation'>, generation: number): boolean {
+  return row.transition === 'resuming' && row.generation === generation;
+}
+
 /** Phases in which no runtime can be up. */
 const SLOTLESS: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
   'archiving',

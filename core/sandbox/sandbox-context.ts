@@ -1,5 +1,5 @@
 /**
- * Moves that several phases of a sandbox share: entering a phase, telling, projecting.
+ * Moves that several phases of a sandbox share: entering a phase, sending, projecting.
  * Owns what entering a phase orders; which phase to enter is decided by the transition table's handlers.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
@@ -8,7 +8,7 @@ import type { SandboxRow } from '../machine/projection.ts';
 import type { ReleaseReason } from '../status.ts';
 import type { StepContext } from '../machine/step-context.ts';
 import type { SandboxOrder, SandboxNotice } from './message.ts';
-import { rowOf } from './row.ts';
+import { isLeaving, rowOf } from './row.ts';
 import {
   agentPause,
   attachedIds,
@@ -254,7 +254,7 @@ export function settleSandbox(before: SandboxState, context: SandboxContext): vo
   const sandbox = snapshotOf(state);
   const ids = attachedIds(state);
   // What is not told keeps its number: in a history the answers to later commands are found by theirs.
-  if (isLeaving(before) && isLeaving(state) && before.status === state.status)
+  if (isLeaving(transitionOf(before)) && isLeaving(transitionOf(state)) && before.status === state.status)
     return void (state.commandCount += ids.length);
   for (const id of ids) {
     context.order({
@@ -279,10 +279,4 @@ function publiclyChanged(before: SandboxState, after: SandboxState): boolean {
     before.generation !== after.generation ||
     before.phase !== after.phase
   );
-}
-
-/** For good: to its conversations one phase of that is like the next. */
-function isLeaving(state: SandboxState): boolean {
-  const transition = transitionOf(state);
-  return transition === 'deleting' || transition === 'archiving';
 }

@@ -1,5 +1,5 @@
 /**
- * How a shard follows the wishes of its run, and when a notice is of interest to it.
+ * How a shard follows the directives of its run, and when a notice is of interest to it.
  * Owns nothing of an item's life, which is in core/run/items/items.ts; must not admit or retry anything by itself.
  */
 import { begin } from '../run/admission/admission.ts';
@@ -14,7 +14,7 @@ import type { ShardDirective, ShardEvent } from './message.ts';
 
 type EventOf<Type extends ShardEvent['type']> = Extract<ShardEvent, { readonly type: Type }>;
 
-/** The items that it has not, from the longer of two lists: which of them was told first does not matter. */
+/** The items that it has not, from the longer of two lists: which of them came first does not matter. */
 export function grown(context: RunContext, { spec }: EventOf<'shardStarted'>): void {
   const { state } = context;
   const added = spec.items.slice(state.items.length);
@@ -22,17 +22,17 @@ export function grown(context: RunContext, { spec }: EventOf<'shardStarted'>): v
     state.items = [...state.items, ...added.map(initItem)];
     state.byPhase = allItemsByPhase(state.items);
   }
-  tellReady(context);
+  reportReady(context);
 }
 
-/** Until then its run tells it nothing: a wish must not find nobody. */
-export function tellReady(context: RunContext): void {
+/** Until then its run sends it nothing: a directive to a shard that is not there would be lost. */
+export function reportReady(context: RunContext): void {
   const { runId, items, slice } = context.state;
   const event = { type: 'shardReady', number: slice?.number ?? 0, items: items.length } as const;
   context.order({ type: 'send', to: { machine: 'run', id: runId }, event });
 }
 
-/** With its run; what is told of an earlier end comes too late for one that is at work again. */
+/** With its run; what is sent of an earlier end comes too late for one that is at work again. */
 export function closed(context: RunContext, { mayOpenAgain }: EventOf<'shardClosed'>): void {
   const { state } = context;
   if (hasClosedForGood(state) || itemsByPhase(state).inFlight.length > 0) return;
@@ -40,7 +40,7 @@ export function closed(context: RunContext, { mayOpenAgain }: EventOf<'shardClos
   if (mayOpenAgain !== true) state.endedAt = context.now;
 }
 
-/** Nothing will be wished of it any more. */
+/** No directive will come any more. */
 export function hasClosedForGood({ phase, endedAt }: RunState): boolean {
   return phase === 'finished' && endedAt !== null;
 }
@@ -55,7 +55,7 @@ export function onDirectives(context: RunContext, { directives }: EventOf<'items
   for (const directive of directives) follow(context, directive);
 }
 
-/** Newest wins: an older wish that comes late is none any more. */
+/** Newest wins: an older directive that comes late changes nothing. */
 function follow(context: RunContext, directive: ShardDirective): void {
   const { index, revision, failures, attempt } = directive;
   const item = itemAt(context.state, index);

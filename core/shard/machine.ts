@@ -1,5 +1,5 @@
 /**
- * The shard machine: some items of a large run, from wish to report, as one pure step.
+ * The shard machine: some items of a large run, from directive to report, as one pure step.
  * Owns the entry points a driver uses; the rules are in the transition table, and who begins is the run's decision.
  */
 import { stay, type Machine, type Step } from '../machine/machine.ts';
@@ -16,12 +16,12 @@ import { hostKey, type RunContext } from '../run/run-context.ts';
 import { runClockSet } from '../run/working-time.ts';
 import { runCell } from '../machine/transition-table.ts';
 import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
-import { hasClosedForGood, tellReady } from './items.ts';
+import { hasClosedForGood, reportReady } from './items.ts';
 import type { ShardSpec, ShardEvent } from './message.ts';
 import { SHARD_TABLE, type ShardPhase } from './table.ts';
 
 /**
- * What a shard tells after every step that changed something: rows of its items, and attempts that have ended.
+ * What a shard reports after every step that changed something: rows of its items, and attempts that have ended.
  * Owns no decision about items.
  */
 function settleShard(before: RunState, context: RunContext): void {
@@ -90,7 +90,7 @@ function init(
   now: number,
 ): Step<RunState, ShardCommand> {
   const created = initShard(event.spec, now);
-  return playStep(created, now, STEP, tellReady);
+  return playStep(created, now, STEP, reportReady);
 }
 
 const STEP: StepOptions<RunState, RunOrder> = {

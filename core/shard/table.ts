@@ -1,6 +1,6 @@
 /**
  * The transition table of a shard: what `step` runs, what tests walk, what docs/lifecycle.md prints.
- * Owns which event does what in which phase; items live as in a run, told in core/run/items/items.ts.
+ * Owns which event does what in which phase; items live as in a run, by core/run/items/items.ts.
  */
 import * as items from '../run/items/items.ts';
 import type { RunContext } from '../run/run-context.ts';

@@ -26,7 +26,7 @@ export class ConnectionShares<C extends SharedConnection> {
   readonly #bounds: ConnectionBounds;
   readonly #onStrike: (strike: ConnectionStrike) => void;
   /** In the order in which they came. */
-  readonly #nobodys = new Set<C>();
+  readonly #unowned = new Set<C>();
   readonly #ownerOf = new Map<C, string>();
   readonly #counts = new OwnerCounts();
 
@@ -36,20 +36,20 @@ export class ConnectionShares<C extends SharedConnection> {
   }
 
   get size(): number {
-    return this.#nobodys.size + this.#ownerOf.size;
+    return this.#unowned.size + this.#ownerOf.size;
   }
 
   /** Half of the places are for those with a key, so that whoever has none takes nothing from them. */
-  get nobodysMax(): number {
+  get unownedMax(): number {
     return Math.max(1, Math.floor(this.#bounds.max / 2));
   }
 
   opened(connection: C): void {
-    this.#nobodys.add(connection);
+    this.#unowned.add(connection);
     connection.once('close', () => this.#closed(connection));
-    const [oldest] = this.#nobodys;
-    if (this.#nobodys.size <= this.nobodysMax || oldest === undefined) return;
-    this.#nobodys.delete(oldest);
+    const [oldest] = this.#unowned;
+    if (this.#unowned.size <= this.unownedMax || oldest === undefined) return;
+    this.#unowned.delete(oldest);
     oldest.destroy();
     this.#onStrike('no key');
   }
@@ -59,8 +59,8 @@ export class ConnectionShares<C extends SharedConnection> {
     const before = this.#ownerOf.get(connection);
     if (before === owner) return true;
     // Not counted here, or ended meanwhile: what is still answered on it costs no place.
-    if (before === undefined && !this.#nobodys.has(connection)) return true;
-    const isFull = before === undefined && this.#ownerOf.size >= this.#bounds.max - this.nobodysMax;
+    if (before === undefined && !this.#unowned.has(connection)) return true;
+    const isFull = before === undefined && this.#ownerOf.size >= this.#bounds.max - this.unownedMax;
     if (this.#counts.of(owner) >= this.#bounds.perOwnerMax || isFull) {
       this.#onStrike(isFull ? 'all' : 'one owner');
       return false;
@@ -72,7 +72,7 @@ export class ConnectionShares<C extends SharedConnection> {
   }
 
   #closed(connection: C): void {
-    this.#nobodys.delete(connection);
+    this.#unowned.delete(connection);
     const owner = this.#ownerOf.get(connection);
     if (owner === undefined) return;
     this.#ownerOf.delete(connection);

@@ -3,7 +3,7 @@
  * Owns the words in which it tells of trouble.
  */
 import { activitiesOf } from '../../activities/registry.ts';
-import { toldActivities } from '../../activities/told-activities.ts';
+import { reportedActivities } from '../../activities/reported-activities.ts';
 import { Engine } from '../../engine/engine.ts';
 import { systemClock } from '../../engine/system-clock.ts';
 import { SILENT_METERS } from '../../telemetry/meters.ts';
@@ -37,7 +37,7 @@ export function openEmbeddedEngine(parts: EngineParts): HostEngine {
 function watched(parts: EngineParts): Pick<ConstructorParameters<typeof Engine>[0], 'store' | 'activities'> {
   const store = parts.store.engine;
   const told = { troubles: parts.store.troubles, clock: systemClock };
-  const activities = toldActivities(activitiesOf(parts.world), told);
+  const activities = reportedActivities(activitiesOf(parts.world), told);
   const spans = openHostSpans(parts);
   if (spans === null) return { store, activities };
   const observers = { meters: SILENT_METERS, spans };

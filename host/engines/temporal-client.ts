@@ -70,9 +70,9 @@ export async function openEntityClient(
   const { eventsMax } = settings;
   const stones = tombstones(store.engine, clock);
   const texts = keptTexts(store.vault(sealKey));
-  const { records, troubles, engine } = store;
+  const { records, plans, troubles, engine } = store;
   const lost: LostEntities = new LostEntities({
-    ...{ client, engine, records, troubles, clock },
+    ...{ client, engine, records, plans, troubles, clock },
     send: (envelope) => entities.send(envelope),
   });
   const entities = new EntityClient({

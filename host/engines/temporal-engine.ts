@@ -6,7 +6,7 @@ import { WorkflowClient, type DataConverter } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { activitiesOf } from '../../activities/registry.ts';
 import { LOCAL_USER } from '../../activities/start-conversation.ts';
-import { toldActivities } from '../../activities/told-activities.ts';
+import { reportedActivities } from '../../activities/reported-activities.ts';
 import { addressKey } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { steadyClock, systemClock } from '../../engine/system-clock.ts';
@@ -56,9 +56,9 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const clock = systemClock;
   const stones = observers.tombstones(tombstones(store.engine, clock));
   const texts = keptTexts(parts.world.vault);
-  const { records, troubles } = store;
+  const { records, plans, troubles } = store;
   const lost: LostEntities = new LostEntities({
-    ...{ client, engine: store.engine, records, troubles, clock },
+    ...{ client, engine: store.engine, records, plans, troubles, clock },
     send: (envelope) => entities.send(envelope),
   });
   const entities = new EntityClient({
@@ -108,7 +108,7 @@ function workersOptions(parts: EngineParts, given: WorkerParts): WorkersOptions 
   const carrier = observers.carrier({
     store: store.engine,
     send: (envelope) => entities.send(envelope),
-    activities: toldActivities(withWholeTexts(activitiesOf(world), world.vault), told),
+    activities: reportedActivities(withWholeTexts(activitiesOf(world), world.vault), told),
     clock: systemClock,
     steadyClock: steadyClock(),
     onRows,

@@ -110,7 +110,6 @@ function proxyOf({ config, places, world, store, peer, env, shares, warn }: Boun
     budgets: runBudgets({
       records: world.records,
       plans: world.plans,
-      log: store.lifecycle,
       accounts: store.accounts,
     }),
     ...(peer === null ? {} : { sharing: { life: peer, vault: world.vault } }),

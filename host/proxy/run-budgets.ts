@@ -1,19 +1,17 @@
 /**
- * What runs may spend, as the proxy asks for it: from their plans, with what was changed of them since.
+ * What runs may spend, as the proxy asks for it: what the row of the run says.
  * Owns finding the amount; the run's machine keeps the same budget by reservation, before a conversation begins.
  */
 import type { ConversationId, RunId } from '../../core/ids.ts';
-import { nanoUsd, parseUsd, type NanoUsd } from '../../core/money/money.ts';
+import { nanoUsd, type NanoUsd } from '../../core/money/money.ts';
 import type { ItemPhase } from '../../core/machine/projection.ts';
-import { AMENDED } from '../../core/run/settings.ts';
-import type { PlanStore, RecordStore, RunLog } from '../../ports/record-store.ts';
+import type { PlanStore, RecordStore } from '../../ports/record-store.ts';
 import type { SpendAccounts } from '../../ports/spend-accounts.ts';
 import type { SpendBudgets } from '../../ports/spend-budgets.ts';
 
 export interface RunBudgetSources {
   readonly records: RecordStore;
   readonly plans: PlanStore;
-  readonly log: RunLog;
   readonly accounts: SpendAccounts;
 }
 
@@ -22,15 +20,14 @@ export function conversationKeyName(id: string): string {
   return `conversation/${id}`;
 }
 
-export function runBudgets({ records, plans, log, accounts }: RunBudgetSources): SpendBudgets {
+export function runBudgets({ records, plans, accounts }: RunBudgetSources): SpendBudgets {
   return {
     runOf: async (id) => (await records.conversation(id as ConversationId))?.runId ?? null,
     async limitOf(id) {
-      const { budget = null } = (await plans.plan(id as RunId)) ?? {};
-      if (budget?.mode !== 'enforce') return null;
-      const events = await log.runEvents(id as RunId);
-      const amounts = events.flatMap(({ code, detail }) => (code === AMENDED ? amountIn(detail) : []));
-      return amounts.at(-1) ?? nanoUsd(budget.nanoUsd);
+      const row = await records.run(id as RunId);
+      // A row that an older version wrote has no budget until the next step of its run.
+      const budget = row?.budget ?? (await plans.plan(id as RunId))?.budget;
+      return budget?.mode === 'enforce' ? nanoUsd(budget.nanoUsd) : null;
     },
     spentBy: (id) => spentBy({ records, accounts }, id as RunId),
   };
@@ -60,11 +57,3 @@ async function spentBy(
 }
 
 const AT_WORK: ReadonlySet<ItemPhase> = new Set(['starting', 'working', 'verifying', 'collecting']);
-
-/** "budget $1.00 -> $5.00" among what was changed; whoever changed it stands behind and is not looked at. */
-function amountIn(detail: string): readonly NanoUsd[] {
-  const [what = ''] = detail.split(', by ');
-  const text = /(?:^|, )budget \$\S+ -> \$(\d+(?:\.\d+)?)(?:,|$)/.exec(what)?.[1];
-  const amount = text === undefined ? null : parseUsd(text);
-  return amount === null ? [] : [amount];
-}

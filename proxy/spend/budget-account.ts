@@ -6,7 +6,7 @@ import {
   decideReservation,
   type BudgetAsk,
   type BudgetDecision,
-  type BudgetStanding,
+  type BudgetFacts,
 } from '../../core/money/reservation.ts';
 import type {
   BudgetHold,
@@ -30,7 +30,7 @@ interface Waiter {
 }
 
 /** Where a budget is more than what this process knows of it. */
-export type DecideElsewhere = (own: BudgetStanding, ask: BudgetAsk) => BudgetDecision;
+export type DecideElsewhere = (own: BudgetFacts, ask: BudgetAsk) => BudgetDecision;
 
 export class BudgetAccount implements SpendReservations {
   /** Null while nothing is enforced: every call is held for with nothing, and counted. */
@@ -51,7 +51,7 @@ export class BudgetAccount implements SpendReservations {
   }
 
   /** What the calls in flight hold, and how many they are. */
-  get held(): Pick<BudgetStanding, 'heldNanoUsd' | 'inFlight'> {
+  get held(): Pick<BudgetFacts, 'heldNanoUsd' | 'inFlight'> {
     return { heldNanoUsd: this.heldNanoUsd, inFlight: this.inFlight };
   }
 
@@ -103,7 +103,7 @@ export class BudgetAccount implements SpendReservations {
 
   private decide(ask: () => BudgetAsk): BudgetDecision {
     if (this.limitNanoUsd === null) return { kind: 'go', heldNanoUsd: 0, isAlone: false };
-    const standing: BudgetStanding = {
+    const standing: BudgetFacts = {
       limitNanoUsd: this.limitNanoUsd,
       spentNanoUsd: this.spentNanoUsd,
       heldNanoUsd: this.heldNanoUsd,

@@ -7,7 +7,7 @@ import {
   decideReservation,
   type BudgetAsk,
   type BudgetDecision,
-  type BudgetStanding,
+  type BudgetFacts,
 } from '../../core/money/reservation.ts';
 import type { LeaseAccount, LeaseAnswer, SpendLeases } from '../../ports/spend-leases.ts';
 import type {
@@ -126,7 +126,7 @@ export class LeasedAccount implements SpendReservations {
     return this.calls.spentNanoUsd !== 0 || this.granted > this.calls.held.heldNanoUsd;
   }
 
-  private decide(own: BudgetStanding, ask: BudgetAsk): BudgetDecision {
+  private decide(own: BudgetFacts, ask: BudgetAsk): BudgetDecision {
     const room = this.granted - own.spentNanoUsd - own.heldNanoUsd;
     const { atMostNanoUsd: most } = ask;
     if (most !== null) this.typical = Math.max(most, this.typical);
@@ -141,8 +141,8 @@ export class LeasedAccount implements SpendReservations {
   }
 
   /** As one process decides that has the whole limit, where what the others may use counts as held. */
-  private decideBy({ spent, others }: Standing, own: BudgetStanding, ask: BudgetAsk): BudgetDecision {
-    const standing: BudgetStanding = {
+  private decideBy({ spent, others }: Standing, own: BudgetFacts, ask: BudgetAsk): BudgetDecision {
+    const standing: BudgetFacts = {
       limitNanoUsd: this.limitOfAll,
       spentNanoUsd: spent + own.spentNanoUsd,
       heldNanoUsd: others + own.heldNanoUsd,

@@ -4,7 +4,6 @@
  */
 import { waitOf } from '../../core/plan/item-rules.ts';
 import { addressKey } from '../../core/ids.ts';
-import { isSharded } from '../../core/run/shards.ts';
 import { isInFlight, type RunItem, type RunState } from '../../core/run/state.ts';
 import { changedPositions } from '../../core/run/amend/changed-positions.ts';
 import type { Moment, SafetyCheck } from './checker.ts';
@@ -24,7 +23,7 @@ export function attemptsHaveTheirTime(): SafetyCheck {
     if (machine !== 'run' && machine !== 'shard') return null;
     const after = step.after as RunState;
     // Their shards say what becomes of them.
-    if (isSharded(after)) return null;
+    if (after.shards !== undefined) return null;
     const before = (step.before as RunState | null)?.items ?? [];
     for (const position of changedPositions(before, after.items)) {
       const item = after.items[position] as RunItem;

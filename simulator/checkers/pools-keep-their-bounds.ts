@@ -7,6 +7,7 @@ import type { ConversationState } from '../../core/conversation/state.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { PlanPool } from '../../core/placement/place-in-pool.ts';
 import { isInFlight, type RunState } from '../../core/run/state.ts';
+import { isLeaving } from '../../core/sandbox/row.ts';
 import { transitionOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import type { PoolJoin, WorldFacts } from '../world-facts.ts';
@@ -153,9 +154,7 @@ class PoolMemory {
 }
 
 function isEnding(state: SandboxState): boolean {
-  if (state.status === 'ERROR' || state.status === 'MISSING') return true;
-  const transition = transitionOf(state);
-  return transition === 'deleting' || transition === 'archiving';
+  return state.status === 'ERROR' || state.status === 'MISSING' || isLeaving(transitionOf(state));
 }
 
 /** The deployment's limit counts when it is lower (D17). */

@@ -69,7 +69,7 @@ export class Worker implements WorldModel, ModelPort {
 
   /** A command that was committed. While the worker is down nothing is handed out: the next start does. */
   begin(command: ActivityCommand): void {
-    const one = this.handOut(command);
+    const one = this.dispatch(command);
     if (one === null) return;
     // What a successor takes over plans no next upgrade: with a dozen commands out, upgrades would never end.
     const upgrade = this.parts.opportunities.strikes('worker_rolling_upgrade', one.where, null);
@@ -77,7 +77,7 @@ export class Worker implements WorldModel, ModelPort {
   }
 
   /** Null when nobody is up to take it, or when the worker dies before it does. */
-  private handOut(command: ActivityCommand): Execution | null {
+  private dispatch(command: ActivityCommand): Execution | null {
     if (this.downUntil !== null) return null;
     const { opportunities, clock } = this.parts;
     const one = this.executions.begin(command, this.parts.driver);
@@ -246,7 +246,7 @@ export class Worker implements WorldModel, ModelPort {
     driver.reload();
     const commands = [...driver.outstanding()];
     if (shuffle !== null) shuffleWith(commands, shuffle);
-    for (const command of commands) this.handOut(command);
+    for (const command of commands) this.dispatch(command);
   }
 }
 

@@ -243,10 +243,12 @@ export class Outcomes {
   private cleanUp(command: CommandOf<'cleanUpSandbox'>): MachineEvent {
     const { id: commandId, runId, sandboxId, how, whileRunning } = command;
     const { port, placement, runs } = this.parts;
-    if (whileRunning === true && placement.hasWork(sandboxId))
-      return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: false, isBusy: true };
     const toRemove = how === 'delete';
-    const isOurs = placement.claim(sandboxId, { runId, isOurs: (id) => runs.isOf(runId, id), toRemove });
+    const isOf = (id: ConversationId): boolean => runs.isOf(runId, id);
+    const claimed = placement.claim(sandboxId, { runId, isOf, toRemove, onlyAtRest: whileRunning === true });
+    if (claimed === 'busy')
+      return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs: false, isBusy: true };
+    const isOurs = claimed === 'ours';
     const to = { machine: 'sandbox', id: sandboxId } as const;
     if (isOurs && toRemove) port.deliver(to, { type: 'deleteRequested', requestId: commandId });
     else if (isOurs) port.deliver(to, { type: 'pauseRequested', requestId: commandId, reason: 'user' });

@@ -5,16 +5,19 @@
 import type { CommandOf } from '../../core/machine/command.ts';
 import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
 import type { PlacementCandidate, PlacementRefusal } from '../../core/placement/place.ts';
-import { placeWithPool } from '../../core/placement/place-in-pool.ts';
+import { claimOf, type ClaimOutcome } from '../../core/placement/claim.ts';
+import { mayAskAgain, placeWithPool } from '../../core/placement/place-in-pool.ts';
+import { withoutSlot } from '../../core/placement/slot-choice.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
 import type { ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
 import { isNewer } from '../../core/machine/snapshot.ts';
+import { isLeaving } from '../../core/sandbox/row.ts';
 import type { HostWorkers } from '../hosts/host-workers.ts';
 import { sandboxIdOf } from './derived-id.ts';
 import { KnownConversations } from './known-conversations.ts';
 import { PoolModel } from './pool-model.ts';
 import type { Policy } from './model-options.ts';
-import { SlotModel, type FullSlots } from './slot-model.ts';
+import { SlotModel } from './slot-model.ts';
 
 /**
  * With the sandbox that refused before, when it goes because nobody is in it; and whether it stood in the line and took
@@ -139,13 +142,9 @@ export class PlacementModel {
     if (!onlyLeaves && recorded !== undefined) return { kind: 'placed', ...recorded };
     if (!onlyLeaves && refusal !== undefined) return refusal;
     const outcome = onlyLeaves || poll.fails === true ? NO_SANDBOX : this.placeAnew(command, poll);
-    if (outcome.kind === 'refused' && this.isFinal(outcome.refusal, command))
+    if (outcome.kind === 'refused' && !mayAskAgain(outcome.refusal, command.pool))
       this.refusals.set(conversationId, outcome);
     return outcome;
-  }
-
-  private isFinal({ code }: PlacementRefusal, { pool }: CommandOf<'placeConversation'>): boolean {
-    return code !== 'pool_full' || pool?.onFull !== 'wait';
   }
 
   private placeAnew(command: CommandOf<'placeConversation'>, { now, lastActivityAt }: Look): PlaceOutcome {
@@ -167,11 +166,14 @@ export class PlacementModel {
     if (placement.kind === 'existing')
       return this.attach(command, { sandboxId: placement.sandboxId, created: false, spilled });
     const fresh = sandboxIdOf(conversationId, excluded.length);
-    const full = this.slots.take(fresh, userId, conversationId);
-    if (full !== null && placement.otherwise !== undefined)
-      return this.attach(command, { sandboxId: placement.otherwise, created: false, spilled });
-    if (full?.noHost !== undefined) return refused('placement_failed', `Cannot place: ${full.noHost}`);
-    if (full !== null) return this.waitOrRefuse(command, full);
+    const none = this.slots.take(fresh, userId, conversationId);
+    if (none !== null) {
+      const waits = command.runId !== undefined || this.policy.onFull !== 'refuse';
+      const instead = withoutSlot(none, { ...command, otherwise: placement.otherwise, waits });
+      if (instead.kind === 'refused') return instead;
+      if (instead.kind === 'waits') return this.wait(command, instead.slots);
+      return this.attach(command, { sandboxId: instead.sandboxId, created: false, spilled });
+    }
     if (spilled === false && pool !== undefined)
       this.pools.join(fresh, { poolId: pool.poolId, userId, joinedAt: now });
     return this.attach(command, { sandboxId: fresh, created: true, spilled });
@@ -191,16 +193,12 @@ export class PlacementModel {
   }
 
   /** Inside a run no free slot is a wait (D29). */
-  private waitOrRefuse(
+  private wait(
     { conversationId: waiterId, userId, runId }: CommandOf<'placeConversation'>,
-    full: FullSlots,
+    slots: Omit<TakenSlots, 'ofRun'>,
   ): PlaceOutcome {
-    if (runId === undefined && this.policy.onFull === 'refuse') {
-      const reason = `Cannot place: ${full.current} sandboxes are up, and the limit is ${full.limit}`;
-      return refused('concurrency_limit_reached', reason);
-    }
     this.slots.joinLine({ waiterId, machine: 'conversation', userId });
-    return { kind: 'waits', slots: { ...full, ofRun: runId === undefined ? null : this.slotsOfRun(runId) } };
+    return { kind: 'waits', slots: { ...slots, ofRun: runId === undefined ? null : this.slotsOfRun(runId) } };
   }
 
   private slotsOfRun(runId: RunId): number {
@@ -234,20 +232,24 @@ export class PlacementModel {
     return true;
   }
 
-  /** True when everybody in it is among these; one that is to be removed takes nobody in from then on. */
+  /** One that is to be removed takes nobody in from then on. */
   claim(
     sandboxId: SandboxId,
     options: {
       readonly runId: RunId;
-      readonly isOurs: (id: ConversationId) => boolean;
+      readonly isOf: (id: ConversationId) => boolean;
       readonly toRemove: boolean;
+      readonly onlyAtRest: boolean;
     },
-  ): boolean {
-    for (const id of this.membersOf(sandboxId)) if (!options.isOurs(id)) return false;
+  ): ClaimOutcome {
+    const { runId, isOf, toRemove, onlyAtRest } = options;
+    const members = [...this.membersOf(sandboxId)];
+    const inside = members.map((id) => ({ isOurs: isOf(id), isAtWork: !this.conversations.isResting(id) }));
     const pooled = this.pools.of(sandboxId);
-    if (pooled?.poolId === options.runId && pooled.heldCount > 0) return false;
-    if (options.toRemove) this.draining.add(sandboxId);
-    return true;
+    const isPlaceTaken = pooled?.poolId === runId && pooled.heldCount > 0;
+    const outcome = claimOf(inside, { onlyAtRest, isPlaceTaken });
+    if (outcome === 'ours' && toRemove) this.draining.add(sandboxId);
+    return outcome;
   }
 
   private attach(
@@ -293,6 +295,6 @@ export class PlacementModel {
   }
 
   private isLeaving({ sandboxId, transition }: SandboxRow): boolean {
-    return this.draining.has(sandboxId) || transition === 'deleting' || transition === 'archiving';
+    return this.draining.has(sandboxId) || isLeaving(transition);
   }
 }

@@ -4,18 +4,9 @@
  */
 import type { SandboxId, UserId } from '../../core/ids.ts';
 import type { HostWorkers } from '../hosts/host-workers.ts';
-import { positionOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
+import { fullSlots, slotReadyFor, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
+import { slotOn, type NoSlot } from '../../core/placement/slot-choice.ts';
 import type { Policy } from './model-options.ts';
-
-/** Why there is no slot. */
-export interface FullSlots {
-  readonly current: number;
-  readonly limit: number;
-  /** Where whoever asked stands or would stand in the line. */
-  readonly position: number;
-  /** No host that is known will ever do. */
-  readonly noHost?: string;
-}
 
 export class SlotModel {
   /** Sandboxes that hold a slot, with their user. */
@@ -43,44 +34,30 @@ export class SlotModel {
     return this.line.delete(id);
   }
 
-  /** Null when the slot is held now; else why not (D17). What is free for the line is for nobody behind it (D29). */
-  take(sandboxId: SandboxId, userId: UserId, waiterId = ''): FullSlots | null {
+  /** Null when the slot is held now; else why not (D17). */
+  take(sandboxId: SandboxId, userId: UserId, waiterId = ''): NoSlot | null {
     if (this.holders.has(sandboxId)) return null;
-    const { installationMax, userMax } = this.capacity;
-    const own = this.slotsOfUser.get(userId) ?? 0;
-    const isFull = own >= userMax || this.holders.size >= installationMax;
-    const mayTake = !isFull && this.line.size === 0;
-    const position = mayTake ? null : positionOf({ waiterId, userId }, this.waiters(), this.slotCounts());
-    if (position !== null)
-      return own >= userMax
-        ? { current: own, limit: userMax, position }
-        : { current: this.holders.size, limit: installationMax, position };
-    const elsewhere = this.hosts === null ? null : this.fullHosts(this.hosts, sandboxId, waiterId);
-    if (elsewhere !== null) return elsewhere;
+    const line = this.waiters();
+    const full = fullSlots({ waiterId, userId }, line, this.slotCounts());
+    if (full !== null) return full;
+    if (this.hosts !== null) {
+      const place = line.findIndex((waiter) => waiter.waiterId === waiterId);
+      const ahead = place < 0 ? line.length : place;
+      const room = slotOn(this.hosts.table.takeSlot(sandboxId), ahead + 1);
+      if (room.kind !== 'granted') return room;
+    }
     this.holders.set(sandboxId, userId);
-    this.slotsOfUser.set(userId, own + 1);
+    this.slotsOfUser.set(userId, (this.slotsOfUser.get(userId) ?? 0) + 1);
     return null;
   }
 
-  /** The slots of the hosts are asked for last, as in a store: null when one has room, which is taken then. */
-  private fullHosts({ table }: HostWorkers, sandboxId: SandboxId, waiterId: string): FullSlots | null {
-    const choice = table.takeSlot(sandboxId);
-    switch (choice.kind) {
-      case 'chosen':
-        return null;
-      case 'none':
-        return { current: 0, limit: 0, position: this.line.size + 1, noHost: choice.reason };
-      case 'full': {
-        const place = [...this.line.keys()].indexOf(waiterId);
-        const { current, limit } = choice;
-        return { current, limit, position: (place < 0 ? this.line.size : place) + 1 };
-      }
-    }
+  hostOf(id: SandboxId): string | undefined {
+    return this.hosts?.homeOf(id) ?? undefined;
   }
 
   /** For whom of the line there is a slot now. */
   nextInLine(): readonly Waiter[] {
-    return this.line.size === 0 ? [] : turnsOf(this.waiters(), this.slotCounts());
+    return this.line.size === 0 ? [] : slotReadyFor(this.waiters(), this.slotCounts());
   }
 
   private waiters(): readonly Waiter[] {

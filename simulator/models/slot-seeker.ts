@@ -5,6 +5,9 @@
 import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { userId, type SandboxId } from '../../core/ids.ts';
 import { describeWait, pollForRoomMs, type TakenSlots } from '../../core/placement/line.ts';
+import { longestIdle } from '../../core/placement/longest-idle.ts';
+import { mayAskAgain } from '../../core/placement/place-in-pool.ts';
+import { isResuming } from '../../core/sandbox/row.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import { draw } from './distribution.ts';
@@ -70,16 +73,15 @@ export class SlotSeeker {
       port.answer(command, {
         type: 'placementWaits',
         commandId,
-        ...this.tellWait(command, outcome.slots),
+        ...this.answerWait(command, outcome.slots),
         ...left,
       });
       return true;
     }
     if (outcome.kind === 'refused') {
-      const refusal: MachineEvent = { type: 'placementRefused', commandId, ...outcome.refusal, ...left };
-      const { code } = outcome.refusal;
-      if (code === 'pool_full' && command.pool?.onFull === 'wait') return false;
-      port.answer(command, refusal);
+      if (mayAskAgain(outcome.refusal, command.pool)) return false;
+      const { code, reason } = outcome.refusal;
+      port.answer(command, { type: 'placementRefused', commandId, code, reason, ...left });
       return true;
     }
     const { sandboxId, created } = outcome;
@@ -97,46 +99,43 @@ export class SlotSeeker {
     const user = userId(command.userId);
     // Given up meanwhile, it would have nobody who gives it back.
     const row = placement.rows.get(waiterId);
-    if (row !== undefined && (row.transition !== 'resuming' || row.generation !== command.generation))
+    if (row !== undefined && !isResuming(row, command.generation))
       return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
     const full = placement.slots.take(waiterId, user, waiterId);
-    if (full?.noHost !== undefined) return { type: 'slotRefused', commandId, reason: full.noHost };
+    if (full?.kind === 'no_host') return { type: 'slotRefused', commandId, reason: full.reason };
     if (full !== null && (inRun || policy.onFull !== 'refuse')) {
       placement.slots.joinLine({ waiterId, machine: 'sandbox', userId: user });
-      return { type: 'slotWaits', commandId, ...this.tellWait(command, { ...full, ofRun: null }) };
+      return { type: 'slotWaits', commandId, ...this.answerWait(command, { ...full, ofRun: null }) };
     }
     placement.slots.leaveLine(waiterId);
     if (full === null) return { type: 'slotGranted', commandId };
     return { type: 'slotRefused', commandId, reason: `${full.current} of ${full.limit} sandboxes are up` };
   }
 
-  private tellWait(command: Slotted, slots: TakenSlots) {
+  private answerWait(command: Slotted, slots: TakenSlots) {
     const detail = describeWait(slots);
     if (this.parts.policy.onFull !== 'pause_longest_idle') return { detail };
-    this.makeRoom(command);
+    this.makeRoom(command, slots);
     return { detail, lookAgainMs: pollForRoomMs(slots.position) };
   }
 
-  private makeRoom(command: Slotted): void {
-    const id = this.longestIdle();
+  private makeRoom(command: Slotted, { position, waitsFor }: TakenSlots): void {
+    const { placement, lastActivityAt } = this.parts;
+    const rows = [...placement.slots.holders.keys()].flatMap((held) => placement.rows.get(held) ?? []);
+    const holders = rows.map((row) => ({
+      ...row,
+      draining: placement.isGoing(row.sandboxId),
+      lastActivityAt: lastActivityAt(row.sandboxId),
+      isAtWork: placement.hasWork(row.sandboxId),
+      host: placement.slots.hostOf(row.sandboxId),
+    }));
+    const id = longestIdle(holders, { wanted: position, hosts: waitsFor?.hosts });
     if (id === null) return;
     const requestId = `capacity/${command.id}/${id}`;
     this.parts.port.deliver(
       { machine: 'sandbox', id },
       { type: 'pauseRequested', requestId, reason: 'capacity' },
     );
-  }
-
-  /** Up, and nobody at work in it; null when there is none. */
-  private longestIdle(): SandboxId | null {
-    const { placement, lastActivityAt } = this.parts;
-    let longest: { readonly id: SandboxId; readonly at: number } | null = null;
-    for (const { sandboxId: id, available } of placement.rows.values()) {
-      if (!available || placement.hasWork(id)) continue;
-      const at = lastActivityAt(id);
-      if (longest === null || at < longest.at) longest = { id, at };
-    }
-    return longest?.id ?? null;
   }
 }
 

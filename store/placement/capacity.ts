@@ -5,9 +5,17 @@
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
-import { chooseHost, type HostRequirement, type HostWait } from '../../core/placement/choose-host.ts';
+import { chooseHost, type HostRequirement } from '../../core/placement/choose-host.ts';
 import { hostSeats, type HostSeats, type TakeSeat } from '../../core/placement/host-seats.ts';
-import { positionOf, positionsOf, turnsOf, type SlotCounts, type Waiter } from '../../core/placement/line.ts';
+import {
+  fullSlots,
+  positionsOf,
+  slotReadyFor,
+  type FullSlots,
+  type SlotCounts,
+  type Waiter,
+} from '../../core/placement/line.ts';
+import { slotOn, type SlotChoice } from '../../core/placement/slot-choice.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import { hostCandidates } from './host-store.ts';
@@ -26,30 +34,8 @@ export interface SlotRequest {
   readonly host?: HostRequirement | undefined;
 }
 
-export type TakeOutcome =
-  | { readonly kind: 'granted'; readonly host?: string }
-  /** No host that is known will ever do. */
-  | {
-      readonly kind: 'no_host';
-      readonly reason: string;
-      /** As of a refusal. */
-      readonly position: number;
-    }
-  | {
-      readonly kind: 'refused';
-      readonly limit: number;
-      readonly current: number;
-      /** Where it stands or would stand in the line, 1 for the next. */
-      readonly position: number;
-      /** Hosts of its own that it waits for; absent: any would do. */
-      readonly waitsFor?: HostWait;
-    };
-
-/**
- * Takes a slot; holding one already is success. The user's own limit is the one named when both are reached. What is
- * free for somebody in the line is not free for anybody behind (D29), a seat on a host included.
- */
-export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<TakeOutcome> {
+/** Takes a slot; holding one already is success. What is free for the line is a seat on a host included (D29). */
+export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<SlotChoice> {
   const { sandboxId, userId, now } = request;
   const taken = await countSlots(transaction, request);
   if (taken.own > 0) return { kind: 'granted' };
@@ -82,28 +68,16 @@ async function lineAhead(
   return { waiters, seats: hostSeats(hosts, limits.hosts) };
 }
 
-/** The slots of the hosts are asked for last: whose limit is reached already is told that one. */
-function roomOnHost({ host: required }: SlotRequest, { waiters, seats }: Ahead): TakeOutcome {
+function roomOnHost({ host: required }: SlotRequest, { waiters, seats }: Ahead): SlotChoice {
   if (required === undefined) return { kind: 'granted' };
-  const choice = chooseHost(required, seats.left());
-  const position = waiters.length + 1;
-  switch (choice.kind) {
-    case 'chosen':
-      return { kind: 'granted', host: choice.name };
-    case 'none':
-      return { kind: 'no_host', reason: choice.reason, position };
-    case 'full': {
-      const { limit, current, waitsFor } = choice;
-      return { kind: 'refused', limit, current, position, ...(waitsFor === undefined ? {} : { waitsFor }) };
-    }
-  }
+  return slotOn(chooseHost(required, seats.left()), waiters.length + 1);
 }
 
 /** Null when one of the warm pool, which holds its slot already, may become the user's. */
 export async function warmRefusal(
   transaction: Transaction<Tables>,
   request: SlotRequest,
-): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
+): Promise<FullSlots | null> {
   const { installationMax } = request.limits;
   const limits = { ...request.limits, installationMax: installationMax + 1 };
   const taken = await countSlots(transaction, request);
@@ -115,18 +89,14 @@ async function refusalOf(
   transaction: Transaction<Tables>,
   { userId, limits, waiterId = '' }: SlotRequest,
   { taken, ahead }: { readonly taken: Counted; readonly ahead: Ahead },
-): Promise<Extract<TakeOutcome, { readonly kind: 'refused' }> | null> {
+): Promise<FullSlots | null> {
   const isFull = taken.user >= limits.userMax || taken.installation >= limits.installationMax;
+  // Mostly: then nobody has to count by user.
   if (ahead.waiters.length === 0 && !isFull) return null;
   const own = { waiterId, userId };
   // Its own host is asked for when there is a slot: what it is told differs.
   const takeSeat: TakeSeat = (waiter) => waiter === own || ahead.seats.take(waiter);
-  const position = positionOf(own, ahead.waiters, { ...(await slotCounts(transaction, limits)), takeSeat });
-  if (position === null) return null;
-  const isUsers = taken.user >= limits.userMax;
-  return isUsers
-    ? { kind: 'refused', limit: limits.userMax, current: taken.user, position }
-    : { kind: 'refused', limit: limits.installationMax, current: taken.installation, position };
+  return fullSlots(own, ahead.waiters, { ...(await slotCounts(transaction, limits)), takeSeat });
 }
 
 /** For whom of the line there is a slot now. */
@@ -136,7 +106,7 @@ export async function nextInLine(
   now: number,
 ): Promise<readonly Waiter[]> {
   const line = await slotLine(db, now);
-  return line.length === 0 ? [] : turnsOf(line, await seatedCounts(db, limits));
+  return line.length === 0 ? [] : slotReadyFor(line, await seatedCounts(db, limits));
 }
 
 export async function linePositions(

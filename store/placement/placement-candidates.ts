@@ -7,6 +7,7 @@ import { runId, sandboxId, userId, type SandboxId } from '../../core/ids.ts';
 import type { HostLabels } from '../../core/placement/choose-host.ts';
 import type { PlacementCandidate, PooledSandbox } from '../../core/placement/place.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
+import { isLeaving } from '../../core/sandbox/row.ts';
 import type { SandboxStatus } from '../../core/status.ts';
 import type { PlaceRequest } from '../../ports/placement-store.ts';
 import { safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
@@ -48,7 +49,8 @@ export async function candidates(
     // Only rows of the closed vocabulary were ever written.
     status: row.status as SandboxStatus,
     available: row.available === 1,
-    draining: row.draining === 1 || isLeaving(row.body),
+    // A pool takes what is released as well, and must not take what goes for good.
+    draining: row.draining === 1 || (row.body !== undefined && isLeaving(transitionIn(row.body))),
     createdAt: safeInteger(row.created_at),
     lastActivityAt: safeInteger(row.last_activity_at ?? row.created_at),
     sessionStartedAt: safeIntegerOrNull(row.session_started_at),
@@ -58,12 +60,7 @@ export async function candidates(
   }));
 }
 
-/** A pool takes what is released as well, and must not take what goes for good. */
-function isLeaving(body: string | undefined): boolean {
-  if (body === undefined) return false;
-  const { transition } = JSON.parse(body) as SandboxRow;
-  return transition === 'deleting' || transition === 'archiving';
-}
+const transitionIn = (body: string): SandboxRow['transition'] => (JSON.parse(body) as SandboxRow).transition;
 
 function pooled(row: {
   readonly pool: string | null;

@@ -1,9 +1,10 @@
 /**
  * Claims on a sandbox by a run that wants to let it go.
- * Owns the question whether anybody else is attached, and the mark that keeps others out, in one transaction.
+ * Owns who is attached, and the mark that keeps others out, in one transaction; core/placement/claim.ts decides.
  */
 import type { Transaction } from 'kysely';
-import type { ClaimOutcome, PlacementStore } from '../../ports/placement-store.ts';
+import { claimOf, type ClaimOutcome } from '../../core/placement/claim.ts';
+import type { PlacementStore } from '../../ports/placement-store.ts';
 import { isPlaceTaken } from './placement-pool.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -29,10 +30,10 @@ export async function claim(
   { sandboxId: id, runId, toRemove, onlyAtRest = false }: Parameters<PlacementStore['claim']>[0],
 ): Promise<ClaimOutcome> {
   const attached = await ATTACHED.all(transaction, { id });
-  // One without a record has just come: whose it is will be seen when it has.
-  if (onlyAtRest && attached.some(({ atWork }) => atWork !== 0)) return 'busy';
-  if (attached.some((row) => row.runId !== runId)) return 'others';
-  if (await isPlaceTaken(transaction, id, runId)) return 'others';
-  if (toRemove) await MARK_DRAINING.all(transaction, { id });
-  return 'ours';
+  const outcome = claimOf(
+    attached.map((row) => ({ isOurs: row.runId === runId, isAtWork: row.atWork !== 0 })),
+    { onlyAtRest, isPlaceTaken: await isPlaceTaken(transaction, id, runId) },
+  );
+  if (outcome === 'ours' && toRemove) await MARK_DRAINING.all(transaction, { id });
+  return outcome;
 }

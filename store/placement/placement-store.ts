@@ -6,13 +6,15 @@ import type { Insertable, Transaction } from 'kysely';
 import type { SandboxId } from '../../core/ids.ts';
 import { describePin, NO_HOSTS } from '../../core/placement/choose-host.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
-import type { Placement, PlacementDecision, PlacementRefusal } from '../../core/placement/place.ts';
-import { placeWithPool } from '../../core/placement/place-in-pool.ts';
+import { longestIdle } from '../../core/placement/longest-idle.ts';
+import type { Placement, PlacementDecision } from '../../core/placement/place.ts';
+import { mayAskAgain, placeWithPool } from '../../core/placement/place-in-pool.ts';
+import { withoutSlot, type NoSlot } from '../../core/placement/slot-choice.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../../ports/placement-store.ts';
-import { linePositions, nextInLine, takeSlot, type TakeOutcome } from './capacity.ts';
+import { linePositions, nextInLine, takeSlot } from './capacity.ts';
 import { flag } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
-import { countLeaving, longestIdle } from './longest-idle.ts';
+import { slotHolders } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
 import { claim } from './placement-claim.ts';
 import { detach, drainIfEmpty } from './placement-detach.ts';
@@ -63,9 +65,7 @@ export function placementStore(connection: StoreConnection): PlacementStore {
       connection.read('see who stands where in the line for a slot', (db) => linePositions(db, limits, now)),
     longestIdle: (userId, wanted, hosts) =>
       connection.read('find the longest idle sandbox', async (db) =>
-        wanted !== undefined && (await countLeaving(db, userId)) >= wanted
-          ? null
-          : longestIdle(db, userId, hosts),
+        longestIdle(await slotHolders(db, userId), { wanted, hosts }),
       ),
     decision: (id) =>
       connection.read(`read the placement of the conversation "${id}"`, (db) => recordedDecision(db, id)),
@@ -116,14 +116,10 @@ async function outcomeOf(
   const outcome = onlyLeaves
     ? refused('placement_failed', `Cannot place the conversation "${conversationId}": no sandbox accepted it`)
     : await placeAnew(transaction, request);
-  if (outcome.kind === 'refused' && refusesForGood(request, outcome.refusal))
+  const isFinal = request.isFinal === true;
+  if (outcome.kind === 'refused' && isFinal && !mayAskAgain(outcome.refusal, request.pool))
     await recordRefusal(transaction, conversationId, outcome.refusal);
   return outcome;
-}
-
-function refusesForGood({ isFinal = false, pool }: PlaceRequest, { code }: PlacementRefusal): boolean {
-  // Who waits for its pool asks again.
-  return isFinal && (code !== 'pool_full' || pool?.onFull !== 'wait');
 }
 
 async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
@@ -168,23 +164,13 @@ async function placeInNew(
 ): Promise<PlaceOutcome> {
   const taken = await takeNew(transaction, request);
   if (taken.kind === 'warm_lost') return taken;
-  if (taken.kind === 'no_host') {
-    const { reason, position } = taken;
-    if (request.host === undefined || request.waits !== true)
-      return refused('placement_failed', `Cannot place the conversation: ${reason}`);
-    // It may begin at any time, and until then somebody has to see what is waited for.
-    return waitOrRefuse(transaction, request, {
-      limit: 0,
-      current: 0,
-      position,
-      waitsFor: { said: `a host: ${reason}`, hosts: [] },
-    });
-  }
-  if (taken.kind === 'refused') {
-    const { kind: _kind, ...slots } = taken;
-    if (otherwise === undefined) return waitOrRefuse(transaction, request, slots);
-    const shared = { ...decision, chosen: otherwise };
-    return attach(transaction, request, { sandboxId: otherwise, decision: shared, created: false });
+  if (taken.kind !== 'taken') {
+    const { host, waits = false } = request;
+    const instead = withoutSlot(taken, { otherwise, waits, host });
+    if (instead.kind === 'refused') return instead;
+    if (instead.kind === 'waits') return wait(transaction, request, instead.slots);
+    const shared = { ...decision, chosen: instead.sandboxId };
+    return attach(transaction, request, { sandboxId: instead.sandboxId, decision: shared, created: false });
   }
   const { sandboxId: id, ...warmth } = taken.of;
   const { pool } = request;
@@ -199,7 +185,7 @@ type Taken =
       readonly of: { readonly sandboxId: SandboxId; readonly bootedAt?: number };
     }
   | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>
-  | Exclude<TakeOutcome, { readonly kind: 'granted' }>;
+  | NoSlot;
 
 async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<Taken> {
   const { newSandboxId, userId, limits, now, warm, conversationId: waiterId } = request;
@@ -216,27 +202,14 @@ async function takeNew(transaction: Transaction<Tables>, request: PlaceRequest):
   return { kind: 'taken', of: { sandboxId: newSandboxId } };
 }
 
-async function waitOrRefuse(
+async function wait(
   transaction: Transaction<Tables>,
-  { conversationId: waiterId, userId, runId, waits = false, host, now }: PlaceRequest,
+  { conversationId: waiterId, userId, runId, host, now }: PlaceRequest,
   slots: Omit<TakenSlots, 'ofRun'>,
 ): Promise<PlaceOutcome> {
-  if (!waits) return full(slots);
   await joinLine(transaction, { waiterId, machine: 'conversation', userId, host }, now);
   const ofRun = runId === undefined ? null : await slotsOfRun(transaction, runId);
   return { kind: 'waits', slots: { ...slots, ofRun } };
-}
-
-function full({ limit, current, waitsFor }: Omit<TakenSlots, 'ofRun'>): PlaceOutcome {
-  const of =
-    waitsFor === undefined
-      ? `${current} sandboxes are up, and the limit is ${limit}`
-      : `there is no room on ${waitsFor.said}`;
-  const reason = `Cannot place the conversation: ${of}`;
-  return {
-    kind: 'refused',
-    refusal: { code: 'concurrency_limit_reached', reason, slots: { limit, current } },
-  };
 }
 
 /** Refused there, it never was in it: whoever leaves that sandbox last has to find itself the last. */

@@ -6,6 +6,7 @@
 import type { Transaction } from 'kysely';
 import type { ConversationId } from '../../core/ids.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
+import { isResuming } from '../../core/sandbox/row.ts';
 import type { PlacementStore } from '../../ports/placement-store.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -20,9 +21,7 @@ export async function isWanted(
   { sandboxId: id, generation }: Parameters<PlacementStore['reserveSlot']>[0],
 ): Promise<boolean> {
   const found = await SANDBOX.first(transaction, { id });
-  if (found === undefined) return true;
-  const record = JSON.parse(found.body) as SandboxRow;
-  return record.transition === 'resuming' && record.generation === generation;
+  return found === undefined || isResuming(JSON.parse(found.body) as SandboxRow, generation);
 }
 
 const CONVERSATION = prepareQuery((db, { id }: { readonly id: string }) =>

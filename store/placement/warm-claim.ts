@@ -5,9 +5,10 @@
 import type { Transaction } from 'kysely';
 import { sandboxId as asSandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
 import { fitsPin, type HostLabels, type HostPin } from '../../core/placement/choose-host.ts';
+import type { FullSlots } from '../../core/placement/line.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
 import type { CapacityLimits } from '../../ports/placement-store.ts';
-import { takeOverSlot, warmRefusal, type TakeOutcome } from './capacity.ts';
+import { takeOverSlot, warmRefusal } from './capacity.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import { recordReserved } from './reserved-sandbox.ts';
@@ -26,9 +27,7 @@ export interface WarmClaimRequest {
 }
 
 export type WarmClaimOutcome =
-  | { readonly kind: 'claimed'; readonly bootedAt: number }
-  | Extract<TakeOutcome, { readonly kind: 'refused' }>
-  | { readonly kind: 'warm_lost' };
+  { readonly kind: 'claimed'; readonly bootedAt: number } | FullSlots | { readonly kind: 'warm_lost' };
 
 /** Compares and swaps: ready, and nobody's, until this very statement. */
 const CLAIM = prepareQuery((db, { warm, claim }: { readonly warm: string; readonly claim: string }) =>

@@ -4,7 +4,7 @@
  */
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import { sandboxId } from '../../core/ids.ts';
-import { NOBODY, type WarmSandbox } from '../../core/placement/warm-pool.ts';
+import { NO_USER, type WarmSandbox } from '../../core/placement/warm-pool.ts';
 import type { SlotOutcome } from '../../ports/placement-store.ts';
 import type { WarmFigures, WarmPool, WarmUse } from '../../ports/warm-pool.ts';
 import { takeSlot } from './capacity.ts';
@@ -133,7 +133,7 @@ async function reserve(
   if ((await KNOWN.first(transaction, { id })) !== undefined) return { kind: 'granted' };
   const limits = { ...request.limits, userMax: Infinity, conversationsPerSandboxMax: 0 };
   const host = limits.hosts && name !== undefined ? { ...limits.hosts, name } : undefined;
-  const slot = await takeSlot(transaction, { sandboxId: id, userId: NOBODY, limits, now, host });
+  const slot = await takeSlot(transaction, { sandboxId: id, userId: NO_USER, limits, now, host });
   if (slot.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
   if (slot.kind !== 'granted') return slot;
   const row = { sandbox_id: id, state: 'booting', spec, reserved_at: now, booted_at: null, claim: null };

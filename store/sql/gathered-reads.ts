@@ -2,7 +2,7 @@
  * Reads by id that are asked for in the same turn of the event loop are one statement.
  * Owns the gathering: a trip to the server costs both sides more than a row that is found by its key. Must not know a table.
  */
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as eventLoopTick } from 'node:timers/promises';
 
 type RowsById<Row> = ReadonlyMap<string, Row>;
 
@@ -39,7 +39,7 @@ export class GatheredReads<Row> {
       if (this.open === batch) this.open = null;
       return this.readAll([...ids]);
     };
-    const batch = { ids, rows: endOfTurn().then(send) };
+    const batch = { ids, rows: eventLoopTick().then(send) };
     this.open = batch;
     return batch;
   }

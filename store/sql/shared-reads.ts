@@ -2,7 +2,7 @@
  * The same question, asked by several in the same turn of the event loop, is one statement.
  * Owns the sharing: those who poll a page together are answered together. Must not know a table.
  */
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as eventLoopTick } from 'node:timers/promises';
 
 export class SharedReads<Answer> {
   private readonly open = new Map<string, Promise<Answer>>();
@@ -14,7 +14,7 @@ export class SharedReads<Answer> {
   read(question: string, ask: () => Promise<Answer>): Promise<Answer> {
     const shared = this.open.get(question);
     if (shared !== undefined) return shared;
-    const answer = endOfTurn().then(() => {
+    const answer = eventLoopTick().then(() => {
       this.open.delete(question);
       return ask();
     });

@@ -50,7 +50,7 @@ export async function drain(options: DrainOptions): Promise<DrainProgress> {
   for (;;) {
     const open = await openRuns(options);
     const fresh = open.filter(({ runId }) => !asked.has(runId));
-    await inTurns(fresh, async (run) => {
+    await severalAtOnce(fresh, async (run) => {
       if (await askedToMoveOn(options, run)) asked.add(run.runId);
     });
     const progress = { asked: asked.size, left: open.length };
@@ -113,7 +113,10 @@ async function askedToMoveOn(
   }
 }
 
-async function inTurns<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+async function severalAtOnce<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
   const left = items.values();
   const turn = async (): Promise<void> => {
     for (const item of left) await work(item);

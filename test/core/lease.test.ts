@@ -1,9 +1,9 @@
 /** decideLease(): how one limit is divided among processes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decideLease, type LeaseStanding, type LeaseAsk } from '../../core/money/lease.ts';
+import { decideLease, type LeaseFacts, type LeaseAsk } from '../../core/money/lease.ts';
 
-const STANDING: LeaseStanding = { limit: 100, spent: 20, others: 30 };
+const STANDING: LeaseFacts = { limit: 100, spent: 20, others: 30 };
 const ASK: LeaseAsk = { held: 10, inFlight: 1, least: 5, isOwnBound: false, surplus: 8, isBehind: false };
 
 describe('decideLease()', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { runId, userId } from '../../core/ids.ts';
 import type { Plan, PlanNeed } from '../../core/plan/plan.ts';
-import { runSpec } from '../../core/run/run-spec.ts';
+import { leaderOf, runSpec } from '../../core/run/run-spec.ts';
 import { endingOf, type Evidence } from '../../core/run/failure-class.ts';
 import type { RunSpec } from '../../core/run/state.ts';
 import { item, plan } from '../conformance/script-parts.ts';
@@ -12,7 +12,25 @@ const specOf = (count: number, change: Partial<Plan>): RunSpec =>
   runSpec(plan(count, change), { runId: runId('r'), userId: userId('u') });
 const need = (entry: string, each = false): readonly PlanNeed[] => [{ entry, outcome: 'succeeded', each }];
 
-describe('the birth of a run', () => {
+describe('who leads an item', () => {
+  const run = { machine: 'run', id: 'r' };
+  const shard = (number: number) => ({ machine: 'shard', id: `r.${number}` });
+
+  it.each([
+    ['its run', plan(500, {}), 499, run],
+    ['a shard of a larger run', plan(501, {}), 500, shard(1)],
+    [
+      'a shard of a small run that may grow',
+      plan(1, { items: [item(0, { awaits: { entry: 'a', file: 'rows.jsonl' } })] }),
+      0,
+      shard(0),
+    ],
+  ])('is %s', (_who, of, index, leader) => {
+    expect(leaderOf(of, runId('r'), index)).toEqual(leader);
+  });
+});
+
+describe('the beginning of a run', () => {
   it('is that of a plain job when the plan limits nothing', () => {
     const { rules, items } = specOf(1, {});
     for (const field of ['slots', 'startEveryMs', 'rampMs', 'adaptive', 'canary'])

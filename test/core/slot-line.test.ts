@@ -10,7 +10,7 @@ import {
   pollForRoomMs,
   positionOf,
   positionsOf,
-  turnsOf,
+  slotReadyFor,
   type SlotCounts,
   type Waiter,
 } from '../../core/placement/line.ts';
@@ -43,25 +43,25 @@ describe('turns in the line to hosts', () => {
     const line = [pinned('a', 'gone'), pinned('b', 'full'), stand('c'), pinned('d', 'one')];
     const hosts = [machine('full', { up: 1 }), machine('one'), machine('two')];
     // The third takes the emptiest, which is "one" by its name: nothing is left for the fourth.
-    expect(names(turnsOf(line, onHosts(hosts)))).toEqual(['c']);
+    expect(names(slotReadyFor(line, onHosts(hosts)))).toEqual(['c']);
     const roomy = [machine('full', { up: 1 }), machine('one', { capacity: 2 }), machine('two')];
-    expect(names(turnsOf(line, onHosts(roomy, { installationMax: 2 })))).toEqual(['c', 'd']);
+    expect(names(slotReadyFor(line, onHosts(roomy, { installationMax: 2 })))).toEqual(['c', 'd']);
   });
 
   it('keep the last room of a host for who came first', () => {
     const line = [pinned('a', 'one'), pinned('b', 'one'), stand('c')];
-    expect(names(turnsOf(line, onHosts([machine('one'), machine('two')])))).toEqual(['a', 'c']);
+    expect(names(slotReadyFor(line, onHosts([machine('one'), machine('two')])))).toEqual(['a', 'c']);
   });
 
   it('go back to a host that drains only for what lives there', () => {
     const hosts = [machine('one', { draining: true, capacity: 2 })];
     const home: Waiter = { ...stand('home'), machine: 'sandbox', host: { name: 'one', alsoDraining: true } };
-    expect(names(turnsOf([pinned('a', 'one'), home, stand('c')], onHosts(hosts)))).toEqual(['home']);
+    expect(names(slotReadyFor([pinned('a', 'one'), home, stand('c')], onHosts(hosts)))).toEqual(['home']);
   });
 
   it('need no host where sandboxes are bound to none', () => {
     const seats = hostSeats([], undefined);
-    expect(names(turnsOf([stand('a')], counts({}, { takeSeat: seats.take })))).toEqual(['a']);
+    expect(names(slotReadyFor([stand('a')], counts({}, { takeSeat: seats.take })))).toEqual(['a']);
   });
 
   it('look again for a host oftener in front, and never less than every quarter of an hour', () => {
@@ -85,12 +85,12 @@ describe('turns in the line', () => {
       turns: ['b'],
     },
   ])('have $says', ({ taken, line, turns }) => {
-    expect(names(turnsOf(line, counts(taken)))).toEqual(turns);
+    expect(names(slotReadyFor(line, counts(taken)))).toEqual(turns);
   });
 
   it('end where the installation has no more, in order over all users', () => {
     const line = [stand('a', 'v'), stand('b'), stand('c', 'w')];
-    expect(names(turnsOf(line, counts({ u: 1, v: 1 }, { installationMax: 4 })))).toEqual(['a', 'b']);
+    expect(names(slotReadyFor(line, counts({ u: 1, v: 1 }, { installationMax: 4 })))).toEqual(['a', 'b']);
   });
 
   it('keep what is free for somebody from everybody behind, also from who only comes now', () => {
@@ -115,7 +115,7 @@ describe('turns in the line', () => {
         fc.nat(6),
         (line, held, all, own) => {
           const state = counts(held, { installationMax: all, userMax: own });
-          const turns = turnsOf(line, state);
+          const turns = slotReadyFor(line, state);
           const after = (user: UserId) =>
             state.takenBy(user) + turns.filter((turn) => turn.userId === user).length;
           const isFull = state.taken + turns.length >= all;

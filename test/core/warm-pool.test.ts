@@ -28,7 +28,7 @@ const leaves = (index: number): WarmSandbox => ready(index, 0, { state: 'leaving
 
 function steps(held: readonly WarmSandbox[], changes: Partial<WarmQuestion> = {}) {
   return warmSteps({
-    directive: { size: 3, maxAgeMs: MAX_AGE, spec: 'a' },
+    target: { size: 3, maxAgeMs: MAX_AGE, spec: 'a' },
     held,
     presences: new Map(),
     booting: new Set(),
@@ -39,7 +39,7 @@ function steps(held: readonly WarmSandbox[], changes: Partial<WarmQuestion> = {}
 }
 const NOTHING = { giveUp: [], remove: [], adopt: [], boot: 0 };
 const up = (word: WarmPresence) => ({ presences: new Map([[idOf(1), word]]) });
-const directive = (size: number) => ({ directive: { size, maxAgeMs: MAX_AGE, spec: 'a' } });
+const target = (size: number) => ({ target: { size, maxAgeMs: MAX_AGE, spec: 'a' } });
 const goes = (index: number, reason: string) => ({ giveUp: [{ sandboxId: idOf(index), reason }] });
 const TWO = [ready(2), ready(3)];
 
@@ -67,15 +67,15 @@ describe('warmSteps', () => {
       { booting: new Set([idOf(1)]) },
       { ...goes(1, 'start_timeout'), boot: 1 },
     ],
-    ['of too many the oldest goes', [ready(1, 99), ...TWO], directive(2), goes(1, 'surplus')],
-    ['a boot goes before one that is ready', [boots(1), ...TWO], directive(2), goes(1, 'surplus')],
+    ['of too many the oldest goes', [ready(1, 99), ...TWO], target(2), goes(1, 'surplus')],
+    ['a boot goes before one that is ready', [boots(1), ...TWO], target(2), goes(1, 'surplus')],
     ['what was given up is removed', [leaves(1), ready(4), ...TWO], {}, { remove: [idOf(1)] }],
   ] as const)('%s', (_what, held, changes, expected) => {
     expect(steps(held, changes)).toEqual({ ...NOTHING, ...expected });
   });
 
   it('keeps none when none is wanted, also what is removed already', () => {
-    const { giveUp, remove, adopt, boot } = steps([ready(1), boots(2), leaves(3)], directive(0));
+    const { giveUp, remove, adopt, boot } = steps([ready(1), boots(2), leaves(3)], target(0));
     expect(giveUp.map(({ sandboxId: id }) => id).sort()).toEqual([idOf(1), idOf(2)]);
     expect([remove, adopt, boot]).toEqual([[idOf(3)], [], 0]);
   });
@@ -99,7 +99,7 @@ describe('warmSteps', () => {
           const presences = new Map(
             held.map(({ sandboxId: id }) => [id, down.has(id) ? 'down' : 'up'] as const),
           );
-          const next = steps(held, { ...directive(size), presences });
+          const next = steps(held, { ...target(size), presences });
           expect(next.boot + next.adopt.length).toBeLessThanOrEqual(WARM_BOOTS_AT_ONCE);
           const given = new Set([...next.giveUp.map(({ sandboxId: id }) => id), ...next.remove]);
           const adopted = new Set(next.adopt);

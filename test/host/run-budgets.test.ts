@@ -3,11 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { conversationKeyName, runBudgets } from '../../host/proxy/run-budgets.ts';
 import { nanoUsd } from '../../core/money/money.ts';
 import type { Plan, PlanBudget } from '../../core/plan/plan.ts';
-import type { RunSettings } from '../../core/run/message.ts';
-import { changeSettings } from '../../core/run/settings.ts';
-import type { RunContext } from '../../core/run/run-context.ts';
-import type { LifecycleEvent } from '../../core/machine/projection.ts';
-import { openStore, type Store } from '../../store/open-store.ts';
+import { openStore } from '../../store/open-store.ts';
 import {
   conversationNumber,
   conversationRow,
@@ -26,24 +22,7 @@ async function openWith(budget: PlanBudget | null) {
   onTestFinished(() => store.close());
   await store.plans.putPlan(RUN, { ...plan('hash'), budget } as Plan);
   const { records, plans, accounts } = store;
-  return { store, budgets: runBudgets({ records, plans, log: store.lifecycle, accounts }) };
-}
-
-/** What the machine of the run records when somebody changes it, in its own words. */
-async function amend(store: Store, settings: RunSettings, by?: string): Promise<void> {
-  const events: LifecycleEvent[] = [];
-  const rules = { concurrency: 4, budget: ENFORCED };
-  const context = {
-    state: { runId: RUN, rules, pace: undefined },
-    order: (order: { event: LifecycleEvent }) => events.push(order.event),
-  } as unknown as RunContext;
-  changeSettings(context, {
-    type: 'settingsChanged',
-    requestId: 'r',
-    settings,
-    ...(by === undefined ? {} : { by }),
-  });
-  for (const event of events) await store.lifecycle.record(event, 1);
+  return { store, budgets: runBudgets({ records, plans, accounts }) };
 }
 
 describe('runBudgets()', () => {
@@ -68,14 +47,19 @@ describe('runBudgets()', () => {
     expect(await budgets.limitOf('another')).toBeNull();
   });
 
-  it('takes the last amount that somebody set while the run went on', async () => {
+  it('takes the amount that the run has now, whatever its plan says', async () => {
     const { store, budgets } = await openWith(ENFORCED);
-    await amend(store, { concurrency: 9 }, 'ann, budget $1 -> $9');
+    const amounts = [LIMIT, 2_500_000_000, 500_000_001];
+    for (const [step, nanoUsd] of amounts.entries()) {
+      await store.records.project([runRow({ sequence: step + 1, budget: { ...ENFORCED, nanoUsd } })]);
+      expect(await budgets.limitOf(RUN)).toBe(nanoUsd);
+    }
+  });
+
+  it('takes that of the plan while the row is one that an older version wrote', async () => {
+    const { store, budgets } = await openWith(ENFORCED);
+    await store.records.project([runRow()]);
     expect(await budgets.limitOf(RUN)).toBe(LIMIT);
-    await amend(store, { budgetNanoUsd: 2_500_000_000, concurrency: 9 }, 'ann');
-    expect(await budgets.limitOf(RUN)).toBe(2_500_000_000);
-    await amend(store, { budgetNanoUsd: 500_000_001 });
-    expect(await budgets.limitOf(RUN)).toBe(500_000_001);
   });
 
   it('adds what has ended and what goes on, each once, and misses no row that is still known', async () => {

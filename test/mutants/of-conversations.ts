@@ -10,7 +10,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'last-deletion-leaves-the-sandbox',
     file: REMOVAL,
-    find: "  if (event.sandboxToRemove)\n    tellSandbox(context, { type: 'deleteRequested', requestId: newRequestId(context) });\n",
+    find: "  if (event.sandboxToRemove)\n    sendToSandbox(context, { type: 'deleteRequested', requestId: newRequestId(context) });\n",
     replace: '',
     mistake: "The deletion of a sandbox's last conversation does not take the sandbox with it.",
     source: 'Group effects: the last deletion decides, in the transaction that removes the conversation.',
@@ -19,7 +19,7 @@ export const OF_CONVERSATIONS: readonly Mutant[] = [
   {
     name: 'leaving-not-told',
     file: REMOVAL,
-    find: "  tellSandbox(context, { type: 'detached', conversationId: state.spec.conversationId });\n",
+    find: "  sendToSandbox(context, { type: 'detached', conversationId: state.spec.conversationId });\n",
     replace: '',
     mistake: 'A sandbox does not hear that one of its conversations was deleted.',
     source: 'An agent that is long gone keeps a shared sandbox busy.',

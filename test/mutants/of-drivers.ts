@@ -66,9 +66,9 @@ export const OF_DRIVERS: readonly Mutant[] = [
   {
     name: 'engine-drops-late-tells',
     file: 'engine/engine.ts',
-    find: '    for (let next = batch.tells[0]; next !== undefined && applied < bound; next = batch.tells[0]) {',
+    find: '    for (let next = batch.sends[0]; next !== undefined && applied < bound; next = batch.sends[0]) {',
     replace:
-      '    for (let next = batch.tells[0]; next !== undefined && applied < 4; next = batch.tells.shift()) {',
+      '    for (let next = batch.sends[0]; next !== undefined && applied < 4; next = batch.sends.shift()) {',
     mistake: 'The embedded driver loses tells when a batch is full.',
     source: 'A queue that is cut at its bound.',
     caughtBy: ['conformance'],

@@ -1,5 +1,5 @@
 /** Reads that are gathered: fewer statements, and each caller gets what a read of its own would have given. */
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as eventLoopTick } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatheredReads } from '../../store/sql/gathered-reads.ts';
@@ -45,7 +45,7 @@ describe('reads by id', () => {
     const [first, second] = await Promise.all([early, reads.read(['a'])]);
     expect([first.get('a'), second.get('a')]).toEqual(['new', 'new']);
     const sent = reads.read(['a']);
-    await endOfTurn();
+    await eventLoopTick();
     rows.set('a', 'newer');
     expect((await reads.read(['a'])).get('a')).toBe('newer');
     await sent;

@@ -1,5 +1,5 @@
 /** Reads that are shared: one statement for those who ask the same, and each gets what a read of its own would have given. */
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as eventLoopTick } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SharedReads } from '../../store/sql/shared-reads.ts';
@@ -45,7 +45,7 @@ describe('the same question', () => {
         const { rows, read } = table();
         const reads: Promise<void>[] = [];
         for (const one of steps) {
-          if (one.kind === 'turn') await endOfTurn();
+          if (one.kind === 'turn') await eventLoopTick();
           else if (one.kind === 'write') rows.set(one.question, (rows.get(one.question) ?? 0) + 1);
           else {
             const least = rows.get(one.question) ?? 0;

@@ -8,7 +8,7 @@ import { breakerHold } from './breaker.ts';
 import { fitsBudget, withinBudget } from './budget.ts';
 import { hold } from './hold.ts';
 import { changePace, countStart, nextPlaceAt, nextStartAt, paceOf, placesOf } from './pace.ts';
-import { isSharded } from '../shards.ts';
+import { ledItem } from '../shards.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import { itemAt, type RunItem, type RunState, type SlotUse, type Ending, type ItemNeed } from '../state.ts';
 import { changeItem, itemOrder, type RunContext } from '../run-context.ts';
@@ -105,10 +105,10 @@ function slotKey({ slot, value }: SlotUse): string {
   return `${slot} ${value}`;
 }
 
-/** A new attempt; where the items live in shards, its shard is told after the step. */
+/** A new attempt; where the items live in shards, its shard gets a directive after the step. */
 export function begin(context: RunContext, index: number): void {
   const before = itemAt(context.state, index);
-  const item = changeItem(context, index, {
+  changeItem(context, index, {
     ...(before?.next === undefined ? {} : { ...before.next, next: undefined }),
     phase: 'starting',
     attempt: (before?.attempt ?? 0) + 1,
@@ -129,9 +129,9 @@ export function begin(context: RunContext, index: number): void {
     continued: 0,
     limitReached: null,
   });
-  if (item === null) return;
   countStart(context);
-  if (isSharded(context.state)) return;
+  const item = ledItem(context.state, index);
+  if (item === null) return;
   const { strategy } = context.state.rules;
   const awaiting = context.order({
     ...itemOrder(context, index, item),

@@ -30,7 +30,11 @@ function open(context: RunContext, failureClass: FailureClass): void {
   const afterMs = state.rules.breaker?.recover?.afterMs ?? 0;
   state.trip = { until: context.now + afterMs, probingSince: null, passed: 0 };
   state.breakerHits = [];
-  tell(context, 'breaker_opened', `${failureClass}: nothing begins for ${Math.round(afterMs / SECOND_MS)} s`);
+  record(
+    context,
+    'breaker_opened',
+    `${failureClass}: nothing begins for ${Math.round(afterMs / SECOND_MS)} s`,
+  );
 }
 
 /** Why nothing begins while the breaker is open, and until when; null when one more may begin. */
@@ -70,10 +74,10 @@ export function probeEnded(context: RunContext, item: RunItem, { failureClass, o
     return;
   }
   context.state.trip = undefined;
-  tell(context, 'breaker_closed', `${passed} went well`);
+  record(context, 'breaker_closed', `${passed} went well`);
 }
 
-function tell(context: RunContext, code: string, detail: string): void {
+function record(context: RunContext, code: string, detail: string): void {
   const about = { machine: 'run', id: context.state.runId } as const;
   context.order({ type: 'record', event: { about, conversationId: null, code, detail } });
 }

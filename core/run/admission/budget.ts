@@ -37,7 +37,7 @@ function exceeded(context: RunContext, { onExceeded }: PlanBudget): void {
 }
 
 /** Says once that the soft limit was passed; what was spent never becomes less. */
-export function tellSoftLimit(context: RunContext): void {
+export function recordSoftLimit(context: RunContext): void {
   const { state } = context;
   const soft = state.rules.budget?.softNanoUsd;
   if (soft === undefined || state.spentNanoUsd < soft || paceOf(state).saidSoft) return;

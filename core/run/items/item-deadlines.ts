@@ -1,6 +1,6 @@
 /** When items in flight need a look. Owns the instants; what becomes of an item then is its life's to say. */
 import { waitOf } from '../../plan/item-rules.ts';
-import { itemsByPhase } from '../items-by-phase.ts';
+import { ledInFlight } from '../shards.ts';
 import type { RunItem, RunState } from '../state.ts';
 import { attemptEndsBy, workingLimitAt } from '../working-time.ts';
 
@@ -16,10 +16,10 @@ export function itemDeadline(item: RunItem, rules: RunState['rules']): number | 
   return Math.min(wall, working);
 }
 
-/** The earliest instant at which one of those in flight needs a look. */
+/** The earliest instant at which one of those in flight needs a look; null where shards lead them. */
 export function itemsDeadline(state: RunState): number | null {
   let first: number | null = null;
-  for (const position of itemsByPhase(state).inFlight) {
+  for (const position of ledInFlight(state)) {
     const item = state.items[position];
     const at = item === undefined ? null : itemDeadline(item, state.rules);
     if (at !== null && (first === null || at < first)) first = at;

@@ -1,5 +1,5 @@
 /**
- * What comes back about one item, to whoever hosts it, and what a shard tells its run about one.
+ * What comes back about one item, to the run or the shard that hosts it, and what a shard reports to its run.
  * Owns the unions; every event is a past fact.
  */
 import type { ConversationId, SandboxId } from '../../ids.ts';
@@ -7,7 +7,7 @@ import type { ItemPhase } from '../../machine/projection.ts';
 import type { SandboxStatus } from '../../status.ts';
 import type { Ending } from '../state.ts';
 
-/** Answers to what is ordered for an item: they come to whoever hosts it, the run or a shard of it. */
+/** Answers to what is ordered for an item: they come to its host, the run or a shard of it. */
 export type ItemAnswer =
   | {
       readonly type: 'conversationStarted';
@@ -53,8 +53,8 @@ export type ItemAnswer =
       readonly costNanoUsd?: number;
     };
 
-/** What shards tell their run. */
-export type ShardTold =
+/** What shards report to their run. */
+export type ShardReport =
   /** `items`: how many it has; absent from one that an older build began. */
   | { readonly type: 'shardReady'; readonly number: number; readonly items?: number }
   | {

@@ -6,19 +6,18 @@ import { waitOf } from '../../plan/item-rules.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { HOST_LOST } from '../../machine/projection.ts';
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
-import { tellSoftLimit } from '../admission/budget.ts';
+import { recordSoftLimit } from '../admission/budget.ts';
 import { endingOf } from '../failure-class.ts';
 import type { RunEvent } from '../message.ts';
 import { slowDown } from '../admission/pace.ts';
-import { isSharded } from '../shards.ts';
-import { itemsByPhase } from '../items-by-phase.ts';
+import { ledInFlight, ledItem } from '../shards.ts';
 import { indexAt, itemAt, type Ending, type RunItem } from '../state.ts';
 import {
   awaitingItem,
   changeItem,
   itemOrder,
   newRequestId,
-  tellConversation,
+  sendToConversation,
   type RunContext,
 } from '../run-context.ts';
 import { endAttempt } from './attempt-end.ts';
@@ -49,7 +48,7 @@ export function startRefused(context: RunContext, event: EventOf<'startRefused'>
 
 const DELETED = endingOf({ seen: 'conversation_deleted' });
 
-/** Newest wins; a notice of an earlier attempt only tells about its sandbox. */
+/** Newest wins; a notice of an earlier attempt is only about its sandbox. */
 export function noticed(context: RunContext, event: EventOf<'conversationNoticed'>): void {
   const { conversation } = event;
   if (conversation.itemIndex === null) return;
@@ -57,7 +56,7 @@ export function noticed(context: RunContext, event: EventOf<'conversationNoticed
   const item = itemAt(context.state, conversation.itemIndex);
   if (item === undefined || !isNews(item, conversation)) return;
   countArrival(context, item, conversation);
-  const known = changeItem(context, conversation.itemIndex, {
+  changeItem(context, conversation.itemIndex, {
     conversationId: conversation.conversationId,
     noticed: conversation.sequence,
     sandboxId: conversation.sandboxId,
@@ -69,8 +68,9 @@ export function noticed(context: RunContext, event: EventOf<'conversationNoticed
   });
   if (startsWaitingForRate(item, conversation)) slowDown(context, 'rate_limited');
   offerPlaces(context, item, conversation);
-  // What it means for the item is its shard's to say.
-  if (known === null || isSharded(context.state)) return;
+  // What it means for an item of a shard, that shard says.
+  const known = ledItem(context.state, conversation.itemIndex);
+  if (known === null) return;
   if (item.sandboxStatus !== 'MISSING') readLoss(context, conversation.itemIndex, known, conversation);
   readNotice(context, conversation.itemIndex, known, conversation);
 }
@@ -167,7 +167,7 @@ function continueAttempt(
     return collect(context, index, endingOf({ seen: 'cut_off_too_often' }));
   const changed = changeItem(context, index, { continued: item.continued + 1 });
   if (changed !== null)
-    tellConversation(context, changed, { type: 'continueRequested', requestId: newRequestId(context) });
+    sendToConversation(context, changed, { type: 'continueRequested', requestId: newRequestId(context) });
 }
 
 /** What a resting agent means for its item; null while the job waits for something else (D28). */
@@ -230,8 +230,8 @@ export function collected(context: RunContext, event: EventOf<'itemCollected'>):
   enterCost(context, item, event);
   const { withheld } = event;
   const { detail } = item.ending;
-  const told = withheld === undefined ? detail : detail === null ? withheld : `${detail}; ${withheld}`;
-  endAttempt(context, event.index, { ...item.ending, detail: told });
+  const explained = withheld === undefined ? detail : detail === null ? withheld : `${detail}; ${withheld}`;
+  endAttempt(context, event.index, { ...item.ending, detail: explained });
 }
 
 /** What an attempt cost counts whatever becomes of its collection (D30). */
@@ -241,7 +241,7 @@ function enterCost(
   { index, costNanoUsd }: { readonly index: number; readonly costNanoUsd: number },
 ): void {
   context.state.spentNanoUsd += costNanoUsd;
-  tellSoftLimit(context);
+  recordSoftLimit(context);
   changeItem(context, index, { costNanoUsd: before + costNanoUsd });
 }
 
@@ -259,14 +259,15 @@ export function collectUnsuccessful(context: RunContext, event: EventOf<'collect
 
 /** Tells the agent to stop, or the item's shard, and remembers how the attempt will end once it does. */
 export function stopItem(context: RunContext, index: number, ending: Ending): void {
-  const item = changeItem(context, index, { ending, stopBy: context.now + STOP_WAIT_MS });
-  if (item !== null && !isSharded(context.state))
-    tellConversation(context, item, { type: 'interruptRequested', requestId: newRequestId(context) });
+  changeItem(context, index, { ending, stopBy: context.now + STOP_WAIT_MS });
+  const item = ledItem(context.state, index);
+  if (item !== null)
+    sendToConversation(context, item, { type: 'interruptRequested', requestId: newRequestId(context) });
 }
 
 export function itemsExpired(context: RunContext): void {
   const { state } = context;
-  for (const position of itemsByPhase(state).inFlight) itemExpired(context, indexAt(state, position));
+  for (const position of ledInFlight(state)) itemExpired(context, indexAt(state, position));
 }
 
 /** A deadline of the job ends as a timeout, a limit of the item as an outcome (D28). */

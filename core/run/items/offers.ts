@@ -1,12 +1,12 @@
 /**
- * Room in the sandboxes that a run shares, told to its conversations that wait for a slot (D29).
- * Owns when it tells them; who is placed where is decided in one transaction, and slots that are free are told by the
+ * Room in the sandboxes that a run shares, offered to its conversations that wait for a slot (D29).
+ * Owns when it is offered; who is placed where is decided in one transaction, and slots that are free are offered by the
  * sandboxes that had them.
  */
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunItem, RunState } from '../state.ts';
-import { tellConversation, type RunContext } from '../run-context.ts';
+import { sendToConversation, type RunContext } from '../run-context.ts';
 
 /** Told at once where nobody said how many a sandbox takes. */
 const OFFERS_DEFAULT = 20;
@@ -16,7 +16,7 @@ export function offerPlaces(context: RunContext, was: RunItem, conversation: Con
   const { state } = context;
   if (!state.rules.sharesSandboxes || state.slice !== undefined) return;
   const isUp = conversation.sandboxStatus === 'RUNNING' && was.sandboxStatus !== 'RUNNING';
-  if (isUp) return tellWaiting(context, state.rules.capacity?.perSandboxMax ?? OFFERS_DEFAULT);
+  if (isUp) return offerToWaiting(context, state.rules.capacity?.perSandboxMax ?? OFFERS_DEFAULT);
   const begins = conversation.waitsFor !== undefined && was.waitsFor === undefined;
   const to = { machine: 'conversation', id: conversation.conversationId } as const;
   if (begins && hasOneUp(state)) context.order({ type: 'send', to, event: { type: 'roomOffered' } });
@@ -25,7 +25,7 @@ export function offerPlaces(context: RunContext, was: RunItem, conversation: Con
 /** An attempt is over: in a pool that is one place more, without any slot. */
 export function placeGivenBack(context: RunContext): void {
   const { rules, slice } = context.state;
-  if (rules.pool !== undefined && slice === undefined) tellWaiting(context, 1);
+  if (rules.pool !== undefined && slice === undefined) offerToWaiting(context, 1);
 }
 
 function hasOneUp({ items, byPhase }: RunState): boolean {
@@ -33,9 +33,9 @@ function hasOneUp({ items, byPhase }: RunState): boolean {
 }
 
 /** In the order of their admission, so far as they are still known to wait. */
-function tellWaiting(context: RunContext, max: number): void {
+function offerToWaiting(context: RunContext, max: number): void {
   for (const item of waitingForSlot(context.state).slice(0, max))
-    tellConversation(context, item, { type: 'roomOffered' });
+    sendToConversation(context, item, { type: 'roomOffered' });
 }
 
 export function waitingForSlot({ items, byPhase }: Pick<RunState, 'items' | 'byPhase'>): readonly RunItem[] {

@@ -55,7 +55,7 @@ const BANS: readonly Ban[] = [
   },
   {
     // What the actors of this system were called before they had the words of their field: envelope, spec, init,
-    // directive, request, BatchCommitter, CommandDispatcher, rollback, rebase.
+    // directive, request, BatchCommitter, CommandDispatcher, rollback, rebase, report, send, eventLoopTick.
     pattern: new RegExp(
       join(
         '\\b(?:\\w+(?:Bir',
@@ -68,8 +68,14 @@ const BANS: readonly Ban[] = [
         'rn|wi',
         'sh(?:es|ed)?|let',
         'ters?)[A-Z]\\w*|Announ',
-        'cer|Hand',
-        'Out)\\b',
+        'cer|[hH]and(?:ed)?',
+        'Out|to',
+        'ld(?:Activities|Events|Watch)|To',
+        'ld(?:By|Wait)|ShardTo',
+        'ld|te',
+        'll(?:Sandbox|Conversation|Ready|Wait|Waiting|SoftLimit|Full)|endOfTu',
+        'rn|inTu',
+        'rns)\\b',
       ),
     ),
     problem: 'a word of a dialect; docs/glossary.md has the one that is used',

@@ -157,10 +157,10 @@ export async function wire(options: DeploymentOptions): Promise<Deployment> {
 
 function lostIn({
   client,
-  store: { engine, records, troubles },
+  store: { engine, records, plans, troubles },
   send,
 }: Pick<Deployment, 'client' | 'store'> & Pick<CarrierOptions, 'send'>): LostEntities {
-  return new LostEntities({ client, engine, records, troubles, clock: systemClock, send });
+  return new LostEntities({ client, engine, records, plans, troubles, clock: systemClock, send });
 }
 
 function watched(carrier: CarrierOptions, { observers }: DeploymentOptions): CarrierOptions {

@@ -14,7 +14,7 @@ const REMEMBERED_MAX = 10_000;
 
 type Event = Parameters<EventLog['append']>[1][number];
 
-export function toldEvents(events: EventLog, troubles: Troubles): EventLog {
+export function reportedEvents(events: EventLog, troubles: Troubles): EventLog {
   const heard = new Map<ConversationId, string>();
   return {
     events: (id, page) => events.events(id, page),
@@ -24,8 +24,8 @@ export function toldEvents(events: EventLog, troubles: Troubles): EventLog {
       const added = await events.append(id, arrived, receivedAt);
       const last = arrived.findLast(isTrouble);
       if (last === undefined || heard.get(id) === last.id) return added;
-      // A store that does not answer is told elsewhere; the transcript is what counts here.
-      await tell(troubles, id, last).catch(() => undefined);
+      // A store that does not answer is reported elsewhere; the transcript is what counts here.
+      await report(troubles, id, last).catch(() => undefined);
       heard.delete(id);
       heard.set(id, last.id);
       const [oldest] = heard.keys();
@@ -39,7 +39,7 @@ function isTrouble(event: Event): boolean {
   return event.kind === 'ConversationStateUpdateEvent' && event['key'] === KEY;
 }
 
-async function tell(troubles: Troubles, id: ConversationId, event: Event): Promise<void> {
+async function report(troubles: Troubles, id: ConversationId, event: Event): Promise<void> {
   // The zone is left out by agents; an instant that is none is no word of one.
   const at = Date.parse(
     /(Z|[+-]\d\d:?\d\d)$/.test(event.timestamp) ? event.timestamp : `${event.timestamp}Z`,

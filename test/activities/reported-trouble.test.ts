@@ -1,8 +1,8 @@
 /** Trouble is told at the first failed try and is gone when it is over: of commands, of looks, and of an agent's model. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PATIENT, type Activities, type Activity, type WatchActivity } from '../../activities/activity.ts';
-import { toldActivities } from '../../activities/told-activities.ts';
-import { toldEvents } from '../../activities/told-events.ts';
+import { reportedActivities } from '../../activities/reported-activities.ts';
+import { reportedEvents } from '../../activities/reported-events.ts';
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
@@ -26,7 +26,7 @@ function toldOf(type: 'collectItem' | 'stopSandbox', failing: { error: Error | n
     return null;
   };
   const { activities } = fakeActivities(clock, { [type]: { run, retry: PATIENT } });
-  const told = toldActivities(activities, { troubles: store.troubles, clock });
+  const told = reportedActivities(activities, { troubles: store.troubles, clock });
   return told[type] as unknown as Activity;
 }
 
@@ -97,7 +97,7 @@ it('a watch is told look by look, and goes on without trouble after one that wen
     ...activities,
     watchIdle: { ...activities.watchIdle, poll, retry: PATIENT },
   } as Activities;
-  const told = toldActivities(watching, { troubles: store.troubles, clock }).watchIdle;
+  const told = reportedActivities(watching, { troubles: store.troubles, clock }).watchIdle;
   const order = {
     type: 'watchIdle',
     id: `sandbox/${SANDBOX}#4`,
@@ -133,7 +133,7 @@ describe('an agent’s model', () => {
   const at = (second: number): number => Date.parse(`2026-11-25T02:00:0${second}Z`);
 
   it('is told by its events, and an earlier word read again changes nothing', async () => {
-    const events = toldEvents(store.events, store.troubles);
+    const events = reportedEvents(store.events, store.troubles);
     const [one, two] = [event('e1', 1, failed(1)), event('e2', 2, failed(2))];
     await events.append(CONVERSATION, [one], 1);
     await events.append(CONVERSATION, [one, two], 2);
@@ -142,20 +142,20 @@ describe('an agent’s model', () => {
     expect(await store.troubles.open()).toEqual([told]);
     await events.append(CONVERSATION, [event('e3', 3, null)], 3);
     expect(await store.troubles.open()).toEqual([]);
-    await toldEvents(store.events, store.troubles).append(CONVERSATION, [one, two], 4);
+    await reportedEvents(store.events, store.troubles).append(CONVERSATION, [one, two], 4);
     expect(await store.troubles.open()).toEqual([]);
   });
 
   it.each([['text'], [{ cause: 1, tries: 1, wait_ms: 1 }], [{ cause: 'x', tries: -1, wait_ms: 1 }], [{}]])(
     'is not told by %j, which is no word of an agent of ours',
     async (value) => {
-      await toldEvents(store.events, store.troubles).append(CONVERSATION, [event('e1', 1, value)], 1);
+      await reportedEvents(store.events, store.troubles).append(CONVERSATION, [event('e1', 1, value)], 1);
       expect(await store.troubles.open()).toEqual([]);
     },
   );
 
   it('of a deleted conversation is forgotten, and a late word does not bring it back', async () => {
-    const events = toldEvents(store.events, store.troubles);
+    const events = reportedEvents(store.events, store.troubles);
     await events.append(CONVERSATION, [event('e1', 1, failed(1))], 1);
     await store.records.removeConversation(CONVERSATION);
     expect(await store.troubles.open()).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * Activities whose failed tries are told while they last: what fails, why, since when, how often, and when it is tried again.
+ * Activities whose failed tries are reported while they last: what fails, why, since when, how often, and when it is tried again.
  * Owns what begins and ends a trouble of a command (D32); drivers own the tries, and no machine or history hears of it.
  */
 import type { ActivityCommand } from '../core/machine/command.ts';
@@ -12,7 +12,7 @@ import type { TroubleKey, Troubles } from '../ports/troubles.ts';
 import type { Activities, Activity, PollResult, WatchActivity } from './activity.ts';
 import { watch } from './watch.ts';
 
-export interface ToldBy {
+export interface ReportedTo {
   readonly troubles: Troubles;
   readonly clock: Clock;
 }
@@ -23,26 +23,29 @@ const CAUSE_CHARS_MAX = 500;
 const LASTING_MAX = 10_000;
 
 /** Around every activity of a driver: what they do and answer stays the same. */
-export function toldActivities(activities: Activities, by: ToldBy): Activities {
-  const teller = new Teller(by);
+export function reportedActivities(activities: Activities, by: ReportedTo): Activities {
+  const reporter = new TroubleReporter(by);
   const entries = ACTIVITY_COMMAND_TYPES.map((type) => {
     const activity = activities[type] as unknown as Activity;
-    return [type, isWatch(type) ? toldWatch(activity as WatchActivity, teller) : told(activity, teller)];
+    return [
+      type,
+      isWatch(type) ? reportedWatch(activity as WatchActivity, reporter) : reported(activity, reporter),
+    ];
   });
   return Object.fromEntries(entries) as unknown as Activities;
 }
 
-function told(activity: Activity, teller: Teller): Activity {
+function reported(activity: Activity, reporter: TroubleReporter): Activity {
   return {
     type: activity.type,
     retry: activity.retry,
     async run(command, context) {
       try {
         const event = await activity.run(command, context);
-        await teller.over(command, context.attempt > 0);
+        await reporter.over(command, context.attempt > 0);
         return event;
       } catch (error) {
-        if (!context.signal.aborted) await teller.failed(command, activity, error, context.attempt + 1);
+        if (!context.signal.aborted) await reporter.failed(command, activity, error, context.attempt + 1);
         throw error;
       }
     },
@@ -50,15 +53,15 @@ function told(activity: Activity, teller: Teller): Activity {
   };
 }
 
-/** A watch goes on after a look that failed: its looks are told, one by one. */
-function toldWatch(activity: WatchActivity, teller: Teller): Activity {
+/** A watch goes on after a poll that failed: its polls are reported, one by one. */
+function reportedWatch(activity: WatchActivity, reporter: TroubleReporter): Activity {
   const poll: WatchActivity['poll'] = async (command, memory): Promise<PollResult> => {
     try {
       const found = await activity.poll(command, memory);
-      await teller.over(command, false);
+      await reporter.over(command, false);
       return found;
     } catch (error) {
-      await teller.failed(command, activity, error, teller.triesOf(command) + 1);
+      await reporter.failed(command, activity, error, reporter.triesOf(command) + 1);
       throw error;
     }
   };
@@ -66,18 +69,18 @@ function toldWatch(activity: WatchActivity, teller: Teller): Activity {
     type: activity.type,
     retry: activity.retry,
     poll,
-    run: (command, { signal }) => watch(teller.clock, signal, (memory) => poll(command, memory)),
+    run: (command, { signal }) => watch(reporter.clock, signal, (memory) => poll(command, memory)),
     failed: (command, error) => activity.failed(command, error),
   };
   return watching as unknown as Activity;
 }
 
-class Teller {
+class TroubleReporter {
   readonly clock: Clock;
   private readonly troubles: Troubles;
   private readonly lasting = new Map<string, number>();
 
-  constructor({ troubles, clock }: ToldBy) {
+  constructor({ troubles, clock }: ReportedTo) {
     this.troubles = troubles;
     this.clock = clock;
   }
@@ -86,7 +89,7 @@ class Teller {
     return this.lasting.get(id) ?? 0;
   }
 
-  /** `mayLast`: an earlier process may have told of it. */
+  /** `mayLast`: an earlier process may have reported of it. */
   async over(command: ActivityCommand, mayLast: boolean): Promise<void> {
     if (!this.lasting.delete(command.id) && !mayLast) return;
     await this.quietly(this.troubles.over(keyOf(command), this.clock.now()));

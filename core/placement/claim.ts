@@ -1,0 +1,24 @@
+/**
+ * Whether a run may let a sandbox go: whose it is, and whether anybody in it is at work.
+ * Owns the decision on who is in it, as it was loaded; must not mark anything.
+ */
+
+/** `others`: a conversation that is not the run's is in it, or one whose item goes on. */
+export type ClaimOutcome = 'ours' | 'others' | 'busy';
+
+/** One that has just come has no record yet: it is nobody's, and at work. */
+interface Occupant {
+  readonly isOurs: boolean;
+  readonly isAtWork: boolean;
+}
+
+interface Claim {
+  readonly onlyAtRest: boolean;
+  /** A place of the run's pool is taken in it. */
+  readonly isPlaceTaken: boolean;
+}
+
+export function claimOf(occupants: readonly Occupant[], { onlyAtRest, isPlaceTaken }: Claim): ClaimOutcome {
+  if (onlyAtRest && occupants.some(({ isAtWork }) => isAtWork)) return 'busy';
+  return isPlaceTaken || occupants.some(({ isOurs }) => !isOurs) ? 'others' : 'ours';
+}
