@@ -14,6 +14,7 @@ export interface SweepOptions {
 /** Often enough that what was ended by hand is let go a minute later; a sweep costs one listing. */
 const SWEEP_EVERY_MS = 60_000;
 
+/** Looks again and again for entities that no workflow leads. */
 export class LostSweeps {
   private readonly lost: Pick<LostEntities, 'sweep'>;
   private readonly options: SweepOptions;

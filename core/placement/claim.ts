@@ -18,6 +18,7 @@ interface Claim {
   readonly isPlaceTaken: boolean;
 }
 
+/** `busy` only where who asks wants nobody at work disturbed. */
 export function claimOf(occupants: readonly Occupant[], { onlyAtRest, isPlaceTaken }: Claim): ClaimOutcome {
   if (onlyAtRest && occupants.some(({ isAtWork }) => isAtWork)) return 'busy';
   return isPlaceTaken || occupants.some(({ isOurs }) => !isOurs) ? 'others' : 'ours';

@@ -11,6 +11,7 @@ import type { PlacementRefusal } from './place.ts';
 export type NoSlot =
   FullSlots | { readonly kind: 'no_host'; readonly reason: string; readonly position: number };
 
+/** The slot, or why there is none. */
 export type SlotChoice = { readonly kind: 'granted'; readonly host?: string } | NoSlot;
 
 /** The slots of the hosts are asked for last: whose limit is reached already is told that one. */

@@ -103,8 +103,7 @@ export async function openOwnerHost(
   const isReady = (): Promise<boolean> => engine.isReady();
   const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const served = await openServed(options, {
-    ...{ followed, configurationOwner: null, store, world, requests, closers, env },
-    relay: wired.relay,
+    ...{ followed, configurationOwner: null, store, world, requests, closers, env, relay: wired.relay },
     ...{ socketPath: places.apiSocket, isAlone: config.engine.kind === 'embedded' },
   });
   const host = hostOf({

@@ -32,6 +32,7 @@ export interface PeerListener {
 /** Rows of calls under a former name, and spools that nobody could drain, are looked at so often. */
 const TEND_EVERY_BEATS = 30;
 
+/** The lease of one process among those that share a database, and what it leads and takes over by it. */
 export class PeerLife implements LeaseGround {
   readonly leases: SpendLeases;
   private readonly options: PeerLifeOptions;

@@ -10,10 +10,11 @@ import { longestIdle } from '../../core/placement/longest-idle.ts';
 import type { Placement, PlacementDecision } from '../../core/placement/place.ts';
 import { mayAskAgain, placeWithPool } from '../../core/placement/place-in-pool.ts';
 import { withoutSlot, type NoSlot } from '../../core/placement/slot-choice.ts';
-import type { PlaceOutcome, PlaceRequest, PlacementStore } from '../../ports/placement-store.ts';
+import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../../ports/placement-store.ts';
 import { linePositions, nextInLine, takeSlot } from './capacity.ts';
 import { flag } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
+import { hostToReturnTo } from './host-of-sandbox.ts';
 import { slotHolders } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
 import { claim } from './placement-claim.ts';
@@ -27,9 +28,8 @@ import {
   refused,
 } from './placement-record.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import { hasGivenUp } from './wanted-slot.ts';
+import { hasGivenUp, isWanted } from './wanted-slot.ts';
 import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
-import { reserveSlot } from './reserve-slot.ts';
 import { reserveSandbox } from './reserve-sandbox.ts';
 import { recordReserved } from './reserved-sandbox.ts';
 import type { AttachmentTable, Tables } from '../schema/tables.ts';
@@ -261,4 +261,25 @@ async function attach(
 
 function isInPool({ pool }: PlacementDecision): boolean {
   return pool !== undefined && !pool.spilled;
+}
+
+/** The slot of a resume, or a place in the line. */
+async function reserveSlot(
+  transaction: Transaction<Tables>,
+  request: Parameters<PlacementStore['reserveSlot']>[0],
+): Promise<SlotOutcome> {
+  const { sandboxId: waiterId, userId, waits, now } = request;
+  if (!(await isWanted(transaction, request))) return { kind: 'not_wanted' };
+  const host = await hostToReturnTo(transaction, waiterId);
+  const taken = await takeSlot(transaction, { ...request, waiterId, host });
+  const home = host === undefined ? {} : { host: { name: host.name, alsoDraining: true } };
+  // Its host is not known any more, or is one of another runtime.
+  if (taken.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
+  if (taken.kind === 'refused' && waits) {
+    await joinLine(transaction, { waiterId, machine: 'sandbox', userId, ...home }, now);
+    const { kind: _kind, ...slots } = taken;
+    return { kind: 'waits', slots: { ...slots, ofRun: null } };
+  }
+  if (waits) await leaveLine(transaction, waiterId);
+  return taken.kind === 'granted' ? { kind: 'granted' } : taken;
 }

@@ -2,8 +2,9 @@
 import type { Mutant } from './mutant.ts';
 
 const SIMULATION = 'simulator/simulation.ts';
+const CLAIM = 'core/placement/claim.ts';
+const LINE = 'core/placement/line.ts';
 const PLACE = 'core/placement/place.ts';
-const PLACEMENT = 'simulator/models/placement-model.ts';
 const SLOTS = 'simulator/models/slot-model.ts';
 
 export const OF_DRIVERS: readonly Mutant[] = [
@@ -18,9 +19,9 @@ export const OF_DRIVERS: readonly Mutant[] = [
   },
   {
     name: 'one-slot-too-many',
-    file: SLOTS,
-    find: '|| this.holders.size >= installationMax;',
-    replace: '|| this.holders.size > installationMax;',
+    file: LINE,
+    find: 'let free = installationMax - taken;',
+    replace: 'let free = installationMax - taken + 1;',
     mistake: 'One sandbox more than the capacity gets a slot.',
     source: 'Two starts for the last slot.',
     caughtBy: ['I2'],
@@ -28,7 +29,7 @@ export const OF_DRIVERS: readonly Mutant[] = [
   {
     name: 'slots-of-a-user-not-counted',
     file: SLOTS,
-    find: '    this.slotsOfUser.set(userId, own + 1);\n',
+    find: '    this.slotsOfUser.set(userId, (this.slotsOfUser.get(userId) ?? 0) + 1);\n',
     replace: '',
     mistake: 'The slots of one user are not counted, so that their limit is never met.',
     source: 'A limit that is checked against a count that nobody keeps.',
@@ -96,9 +97,9 @@ export const OF_DRIVERS: readonly Mutant[] = [
   },
   {
     name: 'stranger-removed-with-the-run',
-    file: PLACEMENT,
-    find: '    for (const id of this.membersOf(sandboxId)) if (!options.isOurs(id)) return false;\n',
-    replace: '',
+    file: CLAIM,
+    find: 'return isPlaceTaken || occupants.some(({ isOurs }) => !isOurs)',
+    replace: 'return isPlaceTaken',
     mistake: "A run's clean-up does not ask whether anybody else's conversation is in the sandbox.",
     source: 'An orchestrator removed what somebody else had begun to use.',
     caughtBy: ['I28'],

@@ -176,8 +176,8 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: 'stop-without-an-end',
     file: ITEMS,
-    find: 'const item = changeItem(context, index, { ending, stopBy: context.now + STOP_WAIT_MS });',
-    replace: 'const item = changeItem(context, index, { ending, stopBy: null });',
+    find: 'changeItem(context, index, { ending, stopBy: context.now + STOP_WAIT_MS });',
+    replace: 'changeItem(context, index, { ending, stopBy: null });',
     mistake: 'A run waits without an end for an agent that was told to stop.',
     source: 'A pause that is answered by nobody, and no option to force it.',
     caughtBy: ['R2'],
