@@ -6,6 +6,7 @@ export const BENCHES: readonly string[] = [
   'engine --only grouped,single --repeats 5',
   'engine --only run --repeats 3',
   'engine --only run --repeats 1 --conversations 10000',
+  'temporal --only history,cost,speed,policy --conversations 60 --repeats 1',
   'simulator',
   'start-up',
   'dsl',
@@ -16,7 +17,6 @@ export const BENCHES: readonly string[] = [
   'api --rounds 3',
   'api --rounds 3 --store postgres',
   'idle-streams --seconds 10',
-  'temporal --only history,cost,speed,policy --conversations 60 --repeats 1',
   'reconcile',
 ];
 
