@@ -137,7 +137,8 @@ export class LostEntities {
     const index = items.findIndex((item) => item.key === key);
     if (index < 0) return null;
     const plan = await this.world.plans.plan(id);
-    return plan === null ? null : { watcher: leaderOf(plan, id, index), index };
+    // A run that was begun without a plan in the store has the items that its rows tell of.
+    return { watcher: leaderOf(plan?.items ?? items.map(() => ({})), id, index), index };
   }
 
   private async isOpen(address: EntityAddress): Promise<boolean> {

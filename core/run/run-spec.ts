@@ -44,7 +44,7 @@ export function runSetting({
 export function runSpec(
   plan: Plan,
   { runId, userId, setting }: RunSpecContext,
-  shardItems = shardItemsOf(plan),
+  shardItems = shardItemsOf(plan.items),
 ): RunSpec {
   const groups = groupsOf(plan.items);
   const rules = rulesOf(plan, setting);
@@ -58,15 +58,17 @@ export function runSpec(
   };
 }
 
-/** Who leads an item of a run that was begun with this plan: the run itself, or a shard of it. */
-export function leaderOf(plan: Plan, runId: RunId, index: number): EntityAddress {
-  const shardItems = shardItemsOf(plan);
+/** Who leads an item of a run that was begun with these: the run itself, or a shard of it. */
+export function leaderOf(items: MayGrow, runId: RunId, index: number): EntityAddress {
+  const shardItems = shardItemsOf(items);
   return shardItems === undefined
     ? { machine: 'run', id: runId }
     : shardAddress(runId, Math.floor(index / shardItems));
 }
 
-function shardItemsOf({ items }: Plan): number | undefined {
+type MayGrow = readonly Pick<PlanItem, 'awaits'>[];
+
+function shardItemsOf(items: MayGrow): number | undefined {
   // How many will take the place of one that awaits its rows nobody knows.
   const mayGrow = items.some(({ awaits }) => awaits !== undefined);
   return items.length > SHARD_ITEMS_MAX || mayGrow ? SHARD_ITEMS_MAX : undefined;

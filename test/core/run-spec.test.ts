@@ -26,7 +26,7 @@ describe('who leads an item', () => {
       shard(0),
     ],
   ])('is %s', (_who, of, index, leader) => {
-    expect(leaderOf(of, runId('r'), index)).toEqual(leader);
+    expect(leaderOf(of.items, runId('r'), index)).toEqual(leader);
   });
 });
 
