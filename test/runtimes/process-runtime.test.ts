@@ -16,7 +16,7 @@ import {
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createBoundedLog } from '../../runtimes/process/inside/bounded-log.ts';
 import { findProcesses } from '../../runtimes/process/incarnation.ts';
 import { isAlive, startOf, startOfStat } from '../../runtimes/process/process-table.ts';
@@ -138,10 +138,14 @@ describeWith('bwrap', "bubblewrap's outer half", () => {
     const harness = await harnessFor('namespaces');
     const request = newRequest();
     await harness.runtime.start(request);
-    const found = await findProcesses(sandboxPaths(harness.options, request.sandboxId));
-    if (found.launched === null || found.namespaceInit === null) throw new Error('the sandbox is not up');
-    process.kill(found.launched, 'SIGSTOP');
-    process.kill(found.namespaceInit, 'SIGKILL');
+    // On a busy machine the agent answers before bubblewrap has told of its child.
+    const { launched, namespaceInit } = await vi.waitFor(async () => {
+      const found = await findProcesses(sandboxPaths(harness.options, request.sandboxId));
+      if (found.launched === null || found.namespaceInit === null) throw new Error('the sandbox is not up');
+      return { launched: found.launched, namespaceInit: found.namespaceInit };
+    }, 30_000);
+    process.kill(launched, 'SIGSTOP');
+    process.kill(namespaceInit, 'SIGKILL');
     expect((await settled(harness.runtime, request.sandboxId, 'crashed')).kind).toBe('crashed');
     const next = { ...request, generation: 2 };
     const call = { address: await harness.runtime.start(next), sessionKey: next.sessionKey };
