@@ -26,7 +26,7 @@ export interface Waiting<State> {
   readonly timeoutSeconds: number;
   look(): Promise<State>;
   isOver(state: State): boolean;
-  /** One line, told whenever it has changed. */
+  /** One line, told whenever it has changed while the wait lasts. */
   words(state: State): string;
 }
 
@@ -46,13 +46,14 @@ export async function waitUntil<State>(
   let told = { words: '', at: Number.NEGATIVE_INFINITY };
   for (;;) {
     const state = await look();
+    // The answer is the last word: a notice right before it is dropped by clients that read both at once.
+    if (isOver(state)) return { state, timedOut: false };
     const now = clock.now();
     const said = words(state);
     if (said !== told.words || now - told.at >= SIGN_EVERY_MS) {
       progress(said);
       told = { words: said, at: now };
     }
-    if (isOver(state)) return { state, timedOut: false };
     if (now >= until) return { state, timedOut: true };
     await pause(clock, Math.min(POLL_MS, until - now), signal);
     signal.throwIfAborted();

@@ -75,6 +75,6 @@ it('measures what is asked for by name, and refuses a name that is none', () => 
   expect(chosen('api,dsl', undefined).map(nameOf)).toEqual(['dsl', 'api', 'api']);
   expect(chosen('api,dsl', 'api')).toEqual(['dsl']);
   expect(() => chosen('apy', undefined)).toThrow(
-    'Cannot measure "apy": the benches of all are engine, simulator',
+    'Cannot measure "apy": the benches of all are engine, temporal',
   );
 });

@@ -103,6 +103,7 @@ const KEY_EXAMPLES: Readonly<Record<string, Example>> = {
   'store.blobs.s3.secret_access_key': 'os.environ/PARLEY_S3_SECRET',
   'host.name': 'build-7',
   'host.labels': { gpu: 'a100' },
+  'host.relay': 'build-7.example.com:7443',
   'runtime.egress.ca': 'authorities.pem',
   'runtime.kubernetes.kubeconfig': 'kube/config',
   'runtime.kubernetes.context': 'staging',
