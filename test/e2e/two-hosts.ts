@@ -2,7 +2,7 @@
  * Two workers with data directories of their own over one Temporal server, one database and one bucket, as on two machines.
  * Owns what a user would set for each; the tests say what is run and what is ended.
  */
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller } from '../../bench/cluster/caller.ts';
 import { freePort } from '../../loopback/free-port.ts';
@@ -39,8 +39,11 @@ export interface TwoHosts {
   close(): Promise<void>;
 }
 
-/** `env` is what all programs get. */
-export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): Promise<TwoHosts> {
+/** `env` is what all programs get; `script` is more for the made-up model to say. */
+export async function openTwoHosts(
+  env: Readonly<Record<string, string>> = {},
+  { script = '' }: { readonly script?: string } = {},
+): Promise<TwoHosts> {
   const [temporal, postgres, s3] = await Promise.all([
     startServerForTests(),
     startPostgres(),
@@ -48,6 +51,7 @@ export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): 
   ]);
   const copy = copyBatch('none', 'three-hundred');
   withBucket(copy, s3);
+  appendFileSync(path.join(copy.example, 'gateway.yaml'), script);
   mkdirSync(copy.dataDir, { recursive: true });
   const gateway = await startScriptedGateway(copy, 'sk-two-hosts');
   const url = await postgres.createDatabase('two_hosts');
