@@ -26,10 +26,15 @@ export interface TwoHosts {
   readonly apiKey: string;
   readonly copy: BatchCopy;
   readonly temporal: DevServer;
-  /** `as`: whose data directory the program has. */
-  start(as: HostName, args: readonly string[], env?: Readonly<Record<string, string>>): RunningProgram;
+  /** `as`: whose data directory the program has; `root`: where the program lies, when it is another build. */
+  start(
+    as: HostName,
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    root?: string,
+  ): RunningProgram;
   /** A worker that serves. */
-  startWorker(as: HostName): Promise<RunningProgram>;
+  startWorker(as: HostName, root?: string): Promise<RunningProgram>;
   /** An API without a worker on a third machine, as the holder of the first key calls it. */
   serve(): Promise<{ readonly program: RunningProgram; readonly url: string; readonly caller: Caller }>;
   /** Names of the folders of sandboxes on the disk of a host. */
@@ -69,8 +74,9 @@ export async function openTwoHosts(
     as: HostName | 'gamma',
     args: readonly string[],
     more: Readonly<Record<string, string>> = {},
+    root = copy.root,
   ): RunningProgram =>
-    startProgram(copy, 'bin/parley.js', args, {
+    startProgram({ ...copy, root }, 'bin/parley.js', args, {
       ...shared,
       ...{ PARLEY_HOST_NAME: as, PARLEY_DATA_DIR: dataDirOf(as) },
       ...{ PARLEY_RESULTS_DIR: path.join(copy.root, as, 'out') },
@@ -81,9 +87,9 @@ export async function openTwoHosts(
     copy,
     temporal,
     start,
-    async startWorker(as) {
+    async startWorker(as, root) {
       // Of one host agents are reached from others, of the other they are not.
-      const worker = start(as, ['worker'], as === 'beta' ? { PARLEY_HOST_RELAY: relay } : {});
+      const worker = start(as, ['worker'], as === 'beta' ? { PARLEY_HOST_RELAY: relay } : {}, root);
       if (await worker.says(/Ctrl-C ends it/)) return worker;
       throw new Error(`the worker ended: ${(await worker.ended).stderr}`);
     },
