@@ -1,6 +1,8 @@
 /**
  * Brings a database to the version of this program, or says why not.
  * Owns the comparison of versions, and that one process at a time changes a schema; must not know what a version contains.
+ * Two builds may work on one database at once (expand, migrate, contract): what a newer one has only added keeps an older
+ * one from nothing, and the log has nothing but names, so the name of a migration says it.
  */
 import { Migrator, sql, type Kysely, type Migration } from 'kysely';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -14,8 +16,14 @@ type Migrations = Readonly<Record<string, Migration>>;
 const MIGRATION_LOCK = 7_004;
 
 /**
+ * Such as `0012-expand-host-zone`: tables, columns that are null or have a default, and indexes come, nothing goes or means
+ * another thing, and the build before writes rows that the build after takes. Whatever else there is contracts.
+ */
+const EXPANDING = /^\d{4}-expand-/;
+
+/**
  * Applies what is missing; nothing when it is up to date. Safe beside another process that does the same.
- * @throws ParleyError store_unavailable when the schema is newer than the program, or a migration fails
+ * @throws ParleyError store_unavailable when the schema is newer than the program and not only expanded, or a migration fails
  */
 export async function migrate(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
   await alone(db, async (connected, schema) => {
@@ -27,7 +35,7 @@ export async function migrate(db: Kysely<Tables>, migrations: Migrations): Promi
 }
 
 /**
- * For a connection that may not write: the schema must be exactly the program's.
+ * For a connection that may not write: the schema must be the program's, or one that a newer program has only expanded.
  * @throws ParleyError store_unavailable when it is newer, older or not there
  */
 export async function requireCurrent(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
@@ -86,14 +94,16 @@ async function schemaOf(db: Kysely<Tables>): Promise<Schema> {
   });
 }
 
+/** What a newer program has expanded is no reason; what is missing beside it is: it belongs to another line of programs. */
 async function refuseNewer(db: Kysely<Tables>, migrations: Migrations, schema: Schema): Promise<void> {
   const unknown = (await appliedNames(db, schema)).filter((name) => !Object.hasOwn(migrations, name)).sort();
-  const newest = unknown.at(-1);
+  const isBehind = (await missingNames(db, migrations, schema)).length > 0;
+  const newest = unknown.filter((name) => isBehind || !EXPANDING.test(name)).at(-1);
   if (newest === undefined) return;
   const own = Object.keys(migrations).sort().at(-1) ?? 'none';
   throw new ParleyError(
     'store_unavailable',
-    `Cannot open the store: its schema "${newest}" is newer than this program's "${own}"; use the newer program`,
+    `Cannot open the store: its schema "${newest}" is newer than this program's "${own}", and does more than add to it; use the newer program`,
     { details: { schema: newest, supported: own } },
   );
 }

@@ -1,7 +1,8 @@
 /**
  * The schema as it grows, one entry per version, for both dialects.
  * A released entry never changes: a database remembers the names it has, in order. The tables beside are those of the
- * first; what comes later alters them in an entry of its own.
+ * first; what comes later alters them in an entry of its own. From 0012 on one that only expands is called so, as
+ * `0012-expand-host-zone`, and older builds go on beside it (migrate.ts); whatever contracts waits until they are gone.
  */
 import { PostgresAdapter, sql, type AlterTableBuilder, type Kysely, type Migration } from 'kysely';
 import { ACCESS_TABLES, RATE_TABLES } from './access-tables.ts';

@@ -29,8 +29,17 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.includes(codeOf(error) ?? '');
 }
 
+/**
+ * A newer program has given a table another column: what this connection has prepared of it is refused from now on. By the
+ * place in the server, because its words are in the language of the server and the code is that of much else.
+ */
+function isOutdated(error: unknown): boolean {
+  return error instanceof Error && 'routine' in error && error.routine === 'RevalidateCachedQuery';
+}
+
 /** The connection cannot be used any more, or there was none. */
 export function isLost(error: unknown): boolean {
+  if (isOutdated(error)) return true;
   const code = codeOf(error);
   if (code !== null && (LOST.test(code) || SOCKET.test(code))) return true;
   if (error instanceof AggregateError) return error.errors.some(isLost);

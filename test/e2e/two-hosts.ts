@@ -2,7 +2,7 @@
  * Two workers with data directories of their own over one Temporal server, one database and one bucket, as on two machines.
  * Owns what a user would set for each; the tests say what is run and what is ended.
  */
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Caller } from '../../bench/cluster/caller.ts';
 import { freePort } from '../../loopback/free-port.ts';
@@ -26,10 +26,15 @@ export interface TwoHosts {
   readonly apiKey: string;
   readonly copy: BatchCopy;
   readonly temporal: DevServer;
-  /** `as`: whose data directory the program has. */
-  start(as: HostName, args: readonly string[], env?: Readonly<Record<string, string>>): RunningProgram;
+  /** `as`: whose data directory the program has; `root`: where the program lies, when it is another build. */
+  start(
+    as: HostName,
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+    root?: string,
+  ): RunningProgram;
   /** A worker that serves. */
-  startWorker(as: HostName): Promise<RunningProgram>;
+  startWorker(as: HostName, root?: string): Promise<RunningProgram>;
   /** An API without a worker on a third machine, as the holder of the first key calls it. */
   serve(): Promise<{ readonly program: RunningProgram; readonly url: string; readonly caller: Caller }>;
   /** Names of the folders of sandboxes on the disk of a host. */
@@ -39,8 +44,11 @@ export interface TwoHosts {
   close(): Promise<void>;
 }
 
-/** `env` is what all programs get. */
-export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): Promise<TwoHosts> {
+/** `env` is what all programs get; `script` is more for the made-up model to say. */
+export async function openTwoHosts(
+  env: Readonly<Record<string, string>> = {},
+  { script = '' }: { readonly script?: string } = {},
+): Promise<TwoHosts> {
   const [temporal, postgres, s3] = await Promise.all([
     startServerForTests(),
     startPostgres(),
@@ -48,6 +56,7 @@ export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): 
   ]);
   const copy = copyBatch('none', 'three-hundred');
   withBucket(copy, s3);
+  appendFileSync(path.join(copy.example, 'gateway.yaml'), script);
   mkdirSync(copy.dataDir, { recursive: true });
   const gateway = await startScriptedGateway(copy, 'sk-two-hosts');
   const url = await postgres.createDatabase('two_hosts');
@@ -65,8 +74,9 @@ export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): 
     as: HostName | 'gamma',
     args: readonly string[],
     more: Readonly<Record<string, string>> = {},
+    root = copy.root,
   ): RunningProgram =>
-    startProgram(copy, 'bin/parley.js', args, {
+    startProgram({ ...copy, root }, 'bin/parley.js', args, {
       ...shared,
       ...{ PARLEY_HOST_NAME: as, PARLEY_DATA_DIR: dataDirOf(as) },
       ...{ PARLEY_RESULTS_DIR: path.join(copy.root, as, 'out') },
@@ -77,9 +87,9 @@ export async function openTwoHosts(env: Readonly<Record<string, string>> = {}): 
     copy,
     temporal,
     start,
-    async startWorker(as) {
+    async startWorker(as, root) {
       // Of one host agents are reached from others, of the other they are not.
-      const worker = start(as, ['worker'], as === 'beta' ? { PARLEY_HOST_RELAY: relay } : {});
+      const worker = start(as, ['worker'], as === 'beta' ? { PARLEY_HOST_RELAY: relay } : {}, root);
       if (await worker.says(/Ctrl-C ends it/)) return worker;
       throw new Error(`the worker ended: ${(await worker.ended).stderr}`);
     },

@@ -128,8 +128,26 @@ describe('openStore()', () => {
       new Database(file).exec(`insert into kysely_migration (name, timestamp) values ('9999-later', 'x')`);
       await expect(open(file, readOnly)).rejects.toMatchObject({
         code: 'store_unavailable',
-        message: `Cannot open the store: its schema "9999-later" is newer than this program's "${NEWEST}"; use the newer program`,
+        message: `Cannot open the store: its schema "9999-later" is newer than this program's "${NEWEST}", and does more than add to it; use the newer program`,
       });
+    },
+  );
+
+  it.each([false, true])(
+    'goes on with a schema that a newer program has only expanded (read only: %s)',
+    async (readOnly) => {
+      const file = path.join(tempDir(), 'parley.db');
+      await (await openStore({ kind: 'sqlite', path: file })).close();
+      const database = new Database(file);
+      database.exec(`insert into kysely_migration (name, timestamp) values ('9998-expand-spend', 'x')`);
+      database.exec(`alter table spend add column later text not null default 'x'`);
+      const store = await open(file, readOnly);
+      if (!readOnly) await store.spend.write([spendRow('a')]);
+      expect(await store.spend.search({})).toEqual(readOnly ? [] : [spendRow('a')]);
+      database.exec(`insert into kysely_migration (name, timestamp) values ('9999-contract', 'y')`);
+      await expect(open(file, readOnly)).rejects.toThrow('its schema "9999-contract" is newer');
+      database.exec(`delete from kysely_migration where name in ('9999-contract', '${NEWEST}')`);
+      await expect(open(file, readOnly)).rejects.toThrow('its schema "9998-expand-spend" is newer');
     },
   );
 

@@ -11,7 +11,7 @@ import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { openStore, type Store } from '../../store/open-store.ts';
 import { parsePostgresUrl } from '../../store/sql/postgres-address.ts';
 import { createPostgresPool, type PostgresServer } from '../../store/sql/postgres-pool.ts';
-import { batch, entity, sandboxNumber } from '../contract/store-rows.ts';
+import { batch, entity, sandboxNumber, spendRow } from '../contract/store-rows.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
@@ -128,6 +128,28 @@ describeWith('postgres', 'a PostgreSQL server', () => {
         /read-only transaction/,
       );
     });
+  });
+
+  it('is expanded by a newer program beside one that serves, whose statements are prepared already', async () => {
+    const database = await newDatabase();
+    const store = await open(database);
+    const work = () =>
+      Promise.all(
+        Array.from({ length: 8 }, async (_, number) => {
+          await store.hosts.list();
+          await store.spend.write([spendRow(`call-${number}`)]);
+          return await store.spend.search({});
+        }),
+      );
+    await work();
+    for (const table of ['host', 'spend', 'proxy_peer'])
+      await server.run(`alter table ${table} add column later text not null default 'x'`, database);
+    await server.run(
+      `insert into kysely_migration (name, timestamp) values ('9998-expand-all', 'x')`,
+      database,
+    );
+    for (const found of await work()) expect(found.length).toBeGreaterThan(0);
+    expect(await (await open(database)).spend.search({})).toHaveLength(8);
   });
 
   it('is migrated once by eight that open it at the same time', async () => {
