@@ -3,6 +3,8 @@
  * Owns the interface; the time of a lease is the database's own, so that clocks of hosts need not agree.
  */
 
+import type { ConfigurationStanding } from './shared-configuration.ts';
+
 /** Work of all that one of them does at a time. */
 export type Duty =
   /** Comparing what the runtime holds with the records, where every worker sees all sandboxes. */
@@ -18,7 +20,7 @@ export type Duty =
 
 /** Who joins, for people. */
 export interface PeerFacts {
-  readonly kind: 'worker' | 'proxy' | 'run';
+  readonly kind: 'worker' | 'proxy' | 'run' | 'api';
   /** Tells it from others of its kind: host and number of the process. */
   readonly name: string;
 }
@@ -31,6 +33,8 @@ export interface PeerNews {
   readonly revision: number;
   /** Processes whose lease is over. */
   readonly expired: readonly string[];
+  /** The newest version of the shared configuration; 0 when there is none. */
+  readonly configuration: number;
   /** Of the duties that were asked for: those that are this process's until its lease is over. */
   readonly leads: readonly Duty[];
 }
@@ -38,17 +42,23 @@ export interface PeerNews {
 /** A process that serves, as operators see it. */
 export interface ServingPeer extends PeerFacts {
   readonly leads: readonly Duty[];
+  readonly configuration: ConfigurationStanding;
 }
 
 /** Who serves over the database. */
 export interface ProxyPeers {
-  /** True when no other proxy serves. @throws ParleyError store_unavailable */
+  /** True when no other proxy serves; an API has none. @throws ParleyError store_unavailable */
   join(id: string, leaseMs: number, facts: PeerFacts): Promise<boolean>;
   /**
    * Renews the lease, and takes each of the duties that nobody has whose lease runs: what one process has, no other gets
-   * until that one has left or its lease is over. @throws ParleyError store_unavailable
+   * until that one has left or its lease is over. It says how it stands to the shared configuration. @throws ParleyError store_unavailable
    */
-  beat(id: string, leaseMs: number, duties: readonly Duty[]): Promise<PeerNews>;
+  beat(
+    id: string,
+    leaseMs: number,
+    duties: readonly Duty[],
+    configuration?: ConfigurationStanding,
+  ): Promise<PeerNews>;
   /**
    * Gives up a process that is dead or leaves: its open rows become `interrupted`, what its calls have not used of shared
    * limits goes back, and its duties are anybody's. A repeat changes nothing. @throws ParleyError store_unavailable

@@ -18,6 +18,7 @@ import type {
   WorkspaceStore,
 } from '../ports/record-store.ts';
 import type { SecretVault } from '../ports/secret-vault.ts';
+import type { SharedConfiguration } from '../ports/shared-configuration.ts';
 import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
 import type { ProxyPeers } from '../ports/proxy-peers.ts';
 import type { SpendAccounts } from '../ports/spend-accounts.ts';
@@ -40,6 +41,7 @@ import { activityStore } from './records/activity-store.ts';
 import { rateMeter } from './access/rate-meter.ts';
 import { apiKeyStore } from './access/api-key-store.ts';
 import { auditLog } from './access/audit-log.ts';
+import { configurationStore } from './records/configuration-store.ts';
 import { documentStore } from './records/document-store.ts';
 import { eventSearch } from './records/event-search.ts';
 import { recordSearch } from './records/record-search.ts';
@@ -133,6 +135,7 @@ export interface Store {
   readonly proxyKeys: ProxyKeyStore;
   readonly proxyPeers: ProxyPeers;
   readonly leases: SpendLeases;
+  readonly configuration: SharedConfiguration;
   readonly troubles: Troubles;
   readonly overview: Overview;
   vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
@@ -244,6 +247,7 @@ function parts(connection: StoreConnection, { news, wakes, close }: Surroundings
     proxyKeys: proxyKeyStore(connection),
     proxyPeers: proxyPeers(connection),
     leases: spendLeases(connection),
+    configuration: configurationStore(connection),
     troubles: troubleStore(connection),
     overview: overview(connection),
     vault: (sealKey, options) => secretVault(connection, sealKey, options),

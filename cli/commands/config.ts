@@ -27,7 +27,8 @@ export function configCommand({ shell, ends }: CommandContext): Command {
       ends(async (action: 'check' | 'explain', options: ConfigOptions) => {
         const { cwd, env } = shell;
         const loaded = await loadDeployment({ path: options.config ?? null, cwd, env });
-        return (action === 'check' ? check : explain)(shell, loaded, options);
+        if (action === 'check') return check(shell, loaded, options);
+        return explain(shell, await withShared(shell, loaded, options), options);
       }),
     );
 }
@@ -42,6 +43,28 @@ function check(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): 
     if (!hasErrors(loaded)) shell.stdout.write(`${nameOf(shell, loaded)}: ok\n`);
   }
   return hasErrors(loaded) ? EXIT.failed : EXIT.ok;
+}
+
+/** As a process that shares a database goes by it. The file alone is explained where the database cannot be asked. */
+async function withShared(
+  shell: Shell,
+  loaded: LoadedDeployment,
+  options: ConfigOptions,
+): Promise<LoadedDeployment> {
+  const { config } = loaded;
+  if (config?.store.kind !== 'postgres' || config.engine.kind !== 'temporal') return loaded;
+  try {
+    const { readDeployedStore } = await import('../../host/follow/config-store.ts');
+    const store = await readDeployedStore(config);
+    if (store === null) return loaded;
+    const shared = await store.configuration.newest().finally(() => store.close());
+    const { cwd, env } = shell;
+    return await loadDeployment({ path: options.config ?? null, cwd, env, shared });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    shell.stderr.write(printable(`only the file is explained: ${why}\n`));
+    return loaded;
+  }
 }
 
 function explain(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {

@@ -70,7 +70,8 @@ async function list(shell: Shell, options: HostsOptions): Promise<ExitCode> {
   if (options.json === true) {
     const records = openRecords(shell.stdout);
     for (const host of hosts) records.write(recordOf(host));
-    for (const { kind, name, leads } of processes) records.write({ type: 'process', kind, name, leads });
+    for (const { kind, name, leads, configuration } of processes)
+      records.write({ type: 'process', kind, name, leads, configuration });
     return EXIT.ok;
   }
   if (hosts.length === 0) {
@@ -199,9 +200,16 @@ function tableOf(hosts: readonly LeasedHost[]): readonly string[] {
   );
 }
 
+/** What each has of the configuration, once there is one that they share. */
 function processTable(processes: readonly ServingPeer[]): readonly string[] {
+  const isShared = processes.some(({ configuration: { version, refused } }) => version !== null || refused);
+  const columns = [{ title: 'PROCESS' }, { title: 'NAME', widthMax: 60 }, { title: 'LEADS', widthMax: 80 }];
   return table(
-    [{ title: 'PROCESS' }, { title: 'NAME', widthMax: 60 }, { title: 'LEADS', widthMax: 80 }],
-    processes.map(({ kind, name, leads }) => [kind, name, leads.join(', ')]),
+    isShared ? [...columns, { title: 'CONFIGURATION', widthMax: 200 }] : columns,
+    processes.map(({ kind, name, leads, configuration: { version, refused } }) => {
+      const has = version === null ? 'its file' : `version ${version}`;
+      const configuration = refused === null ? has : `${has}; ${refused}`;
+      return [kind, name, leads.join(', '), ...(isShared ? [configuration] : [])];
+    }),
   );
 }

@@ -76,6 +76,11 @@ export function showPath(file: string, cwd: string): string {
   return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
+/** A text that is in no file. */
+export function readDeploymentText(text: string, shown: string): DeploymentFile {
+  return parse('', shown, Buffer.from(text, 'utf8'));
+}
+
 function parse(file: string, shown: string, bytes: Buffer): DeploymentFile {
   const revision = revisionOf(bytes.toString('utf8'));
   const decoded = decodeSource(bytes);

@@ -1,5 +1,5 @@
 /**
- * The value of every setting and where it comes from: environment over file over default.
+ * The value of every setting and where it comes from: environment over file over default; of files the first that says something.
  * Owns the precedence and the reading of variables; must not turn values into a deployment.
  */
 import { z } from 'zod';
@@ -29,7 +29,10 @@ export interface EffectiveValues {
 }
 
 /** An empty variable counts as not set, as in a shell script that passes one on. */
-export function effectiveValues(file: DeploymentFile | null, env: Environment): EffectiveValues {
+export function effectiveValues(
+  files: readonly (DeploymentFile | null)[],
+  env: Environment,
+): EffectiveValues {
   const problems: Problem[] = [];
   const values = SETTINGS.map((setting: Setting): EffectiveValue => {
     const text = env[setting.env];
@@ -38,7 +41,11 @@ export function effectiveValues(file: DeploymentFile | null, env: Environment): 
       if ('problem' in read) problems.push(read.problem);
       else return { path: setting.path, value: read.value, origin: `env ${setting.env}`, source: 'env' };
     }
-    return fromFile(setting, file) ?? fallback(setting);
+    for (const file of files) {
+      const value = fromFile(setting, file);
+      if (value !== null) return value;
+    }
+    return fallback(setting);
   });
   return { values, problems };
 }

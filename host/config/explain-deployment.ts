@@ -36,9 +36,12 @@ const DATABASE_URL = 'store.url';
 
 /** Every setting in the order of the schema, with its value and origin; secrets are masked. */
 export function explainDeployment(loaded: LoadedDeployment, env: Environment): readonly ExplainedValue[] {
-  const { values, file, config } = loaded;
+  const { values, file, shared, config } = loaded;
   const settings = values.map((value) => explainSetting(value, config?.baseDir ?? null));
-  const blocks = OPEN_BLOCKS.flatMap((block) => explainBlock(block, file, env));
+  const blocks = OPEN_BLOCKS.flatMap((block) => {
+    const isShared = entryOf(shared?.tree ?? undefined, block) !== undefined;
+    return explainBlock(block, isShared ? shared : file, env);
+  });
   return [...settings, ...blocks, ...explainKeys(env)];
 }
 

@@ -12,6 +12,7 @@ import { clearValueProblems } from './clear-values.ts';
 import { readCodeHosts } from './blocks/code-hosts.ts';
 import type { ConfigParts } from './config-parts.ts';
 import type { Deployment } from '../../ports/deployment.ts';
+import type { ConfigurationVersion } from '../../ports/shared-configuration.ts';
 import type {
   DeploymentConfig,
   EngineConfig,
@@ -39,6 +40,7 @@ import type { Problem } from './problem.ts';
 import { checkProxy } from './proxy-problems.ts';
 import { readStoreBlock } from './blocks/store-block.ts';
 import { schemaProblems } from './schema-problems.ts';
+import { readSharedText } from './shared-text.ts';
 import { revisionOf } from './text-revision.ts';
 import { warmPoolOf, warmPoolProblems } from './blocks/warm-pool-block.ts';
 import { withSeconds } from './schema/seconds.ts';
@@ -52,6 +54,8 @@ export interface LoadedDeployment {
   /** Every single setting with its origin, for `config explain`. */
   readonly values: readonly EffectiveValue[];
   readonly file: DeploymentFile | null;
+  /** The version of the shared configuration that was laid over it. */
+  readonly shared: DeploymentFile | null;
 }
 
 export interface LoadOptions {
@@ -59,6 +63,8 @@ export interface LoadOptions {
   readonly path: string | null;
   readonly cwd: string;
   readonly env: Environment;
+  /** What it says wins over the file, and a variable over both. */
+  readonly shared?: ConfigurationVersion | null;
 }
 
 /** A running agent and an idle sandbox are asked this often although nothing was heard. */
@@ -66,15 +72,25 @@ const POLL_MS = 5 * SECOND_MS;
 /** Names the file for every command, as `--config` does for one. */
 const CONFIG_VARIABLE = 'PARLEY_CONFIG';
 
+const NO_PROBLEMS: { readonly problems: readonly Problem[] } = { problems: [] };
+
 /** Never throws for anything that the file or the environment holds. */
-export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Promise<LoadedDeployment> {
+export async function loadDeployment({
+  path: named,
+  cwd,
+  env,
+  shared: version = null,
+}: LoadOptions): Promise<LoadedDeployment> {
   const found = findDeploymentFile(named ?? (env[CONFIG_VARIABLE] || null), cwd);
   const file = found === null ? null : withSeconds(readDeploymentFile(found, cwd));
-  const read = readDocument(file);
-  const effective = effectiveValues(file, env);
-  const problems: Problem[] = [...(file?.problems ?? []), ...read.problems, ...effective.problems];
+  const shared = version === null ? null : withSeconds(readSharedText(version));
+  const [read, over] = [readDocument(file), readDocument(shared)];
+  const effective = effectiveValues([shared, file], env);
   const { values } = effective;
-  if (isBroken(problems)) return { config: null, problems, values, file };
+  const problems = [file ?? NO_PROBLEMS, read, shared ?? NO_PROBLEMS, over, effective].flatMap(
+    (one) => one.problems,
+  );
+  if (isBroken(problems)) return { config: null, problems, values, file, shared };
   const parts = { document: read.document, file, env, baseDir: baseDirOf(file, cwd) };
   const codeHosts = await readCodeHosts(parts);
   const gatewayExport = readGatewayExport(parts);
@@ -89,17 +105,26 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     statementTimeoutMs: numberOf(values, 'store.statement_timeout') * SECOND_MS,
   });
   const blobs = readBlobsBlock(parts);
-  const { proxy_config: proxyConfigRaw } = read.document;
+  const isProxyShared = over.document.proxy_config !== undefined;
+  const { proxy_config: proxyConfigRaw } = (isProxyShared ? over : read).document;
   const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
-  const proxy = await checkProxy({ raw: proxyConfigRaw, vendor, port, env, file });
+  const proxy = await checkProxy({
+    ...{ raw: proxyConfigRaw, vendor, port, env },
+    file: isProxyShared ? shared : file,
+  });
   for (const block of [codeHosts, gatewayExport, engine, store, blobs, proxy])
     problems.push(...block.problems);
   const { kubernetes, problems: ofKubernetes } = readKubernetesBlock(parts, values);
   const { egressCa, problems: ofCa } = readEgressCa(parts, values);
   const { agent, agentServer, problems: agentProblems } = readAgentBlock(parts, values);
-  problems.push(...agentProblems, ...ofKubernetes, ...ofCa, ...warmPoolProblems(parts, values));
-  if (isBroken(problems)) return { config: null, problems, values, file };
+  problems.push(
+    ...agentProblems,
+    ...ofKubernetes,
+    ...ofCa,
+    ...warmPoolProblems({ ...parts, file: shared ?? file }, values),
+  );
+  if (isBroken(problems)) return { config: null, problems, values, file, shared };
   const folders = { baseDir: parts.baseDir, cwd };
   const egressAllow = egressRules(read.document.runtime?.egress?.allow ?? [], codeHosts.hosts);
   const config: DeploymentConfig = {
@@ -131,7 +156,7 @@ export async function loadDeployment({ path: named, cwd, env }: LoadOptions): Pr
     configPath: file?.path ?? null,
     reading: { revision: file?.revision ?? revisionOf(''), values },
   };
-  return { config, problems, values, file };
+  return { config, problems, values, file, shared };
 }
 
 function readDocument(file: DeploymentFile | null): {

@@ -3,9 +3,11 @@
  * API, for a process that carries sandboxes out, and for the proxy as a process of its own.
  * Owns what is in force and the looks at the file; must not write it, nor word what is said about it.
  */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Deployment } from '../../ports/deployment.ts';
+import type { ConfigurationVersion } from '../../ports/shared-configuration.ts';
 import type { ProxyConfig } from '../../proxy/config/config.ts';
 import { parseProxyConfig } from '../../proxy/config/config-reading.ts';
 import { CONFIG_POLL_MS } from '../../proxy/limits.ts';
@@ -15,6 +17,7 @@ import { CONFIG_FILE } from '../config/deployment-file.ts';
 import type { Environment } from '../config/effective-values.ts';
 import { loadDeployment, type LoadedDeployment } from '../config/load-deployment.ts';
 import type { Problem } from '../config/problem.ts';
+import { isFollowed } from '../config/shared-text.ts';
 import { revisionOfFile } from './configuration-file.ts';
 
 /** An editor may write a file in pieces: a text counts when it is still the same after this. */
@@ -33,7 +36,12 @@ export interface FollowParts {
 }
 
 export type FollowNews =
-  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+  | {
+      readonly kind: 'refused';
+      readonly problems: readonly Problem[];
+      /** Of the shared configuration, where it was none of the file. */
+      readonly version?: number;
+    }
   | {
       readonly kind: 'taken';
       /** Keys that hold from now on. */
@@ -43,6 +51,8 @@ export type FollowNews =
       readonly warnings: readonly Problem[];
       /** True when the text before had errors. */
       readonly isMended: boolean;
+      /** As above. */
+      readonly version?: number;
     };
 
 /** How a process stands to the text of its file. */
@@ -66,6 +76,7 @@ export class FollowedConfiguration {
   /** The vendor word is another one now, and the models are written in it. */
   private isProxyWaiting = false;
   private seen: string;
+  private laidOver: ConfigurationVersion | null = null;
   private refused: readonly Problem[] = [];
   private last: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | null = null;
@@ -99,6 +110,11 @@ export class FollowedConfiguration {
   /** Every key that is another one than at the start, followed or not. */
   get changedSinceStart(): readonly string[] {
     return differences(this.atStart, this.config);
+  }
+
+  /** Followed keys that are another one than they were then. */
+  changedSince(earlier: DeploymentConfig): readonly string[] {
+    return differences(earlier, this.config).filter(isFollowed);
   }
 
   get standing(): Standing {
@@ -145,9 +161,42 @@ export class FollowedConfiguration {
   }
 
   /** As every start reads it. Never throws for anything that the file holds. */
-  load(file: string): Promise<LoadedDeployment> {
+  load(file: string, shared = this.laidOver): Promise<LoadedDeployment> {
     const { cwd, env } = this.parts;
-    return loadDeployment({ path: file, cwd, env });
+    // Without one, defaults and the shared keys are all there is, as at the start.
+    const path = file === this.file && this.config.configPath === null && !existsSync(file) ? null : file;
+    return loadDeployment({ path, cwd, env, shared });
+  }
+
+  /** Of the shared configuration, which wins over the file; null: the file alone. */
+  get shared(): ConfigurationVersion | null {
+    return this.laidOver;
+  }
+
+  /** Takes a version of it up, if it can. @returns what is wrong with it here */
+  takeShared(shared: ConfigurationVersion): Promise<readonly Problem[]> {
+    return this.inTurn(async () => {
+      const { version } = shared;
+      const { config, problems } = await this.load(this.file, shared);
+      const errors = errorsOf(problems);
+      if (config === null || errors.length > 0) {
+        this.parts.proxy.reloadRefused();
+        this.parts.onNews({ kind: 'refused', problems: errors, version });
+        return errors;
+      }
+      this.laidOver = shared;
+      const applied = this.takeUp(config);
+      const { needsRestart } = this.standing;
+      this.parts.onNews({
+        kind: 'taken',
+        applied,
+        needsRestart,
+        warnings: problems,
+        isMended: false,
+        version,
+      });
+      return [];
+    });
   }
 
   /** What has no errors is in force from now on, as far as it is followed. @returns the keys that hold */
@@ -208,21 +257,6 @@ export class FollowedConfiguration {
 
 export function errorsOf(problems: readonly Problem[]): readonly Problem[] {
   return problems.filter(({ severity }) => severity === 'error');
-}
-
-/** Read anew at every use, through the one object that the world holds. */
-const FOLLOWED: readonly RegExp[] = [
-  /^limits\./,
-  /^capacity\./,
-  /^warm_pool\./,
-  /^user\./,
-  /^agent\.iterations_max$/,
-  /^proxy_config$/,
-];
-
-/** Which keys of two configurations differ, and which of them a running process follows. */
-function isFollowed(key: string): boolean {
-  return FOLLOWED.some((pattern) => pattern.test(key));
 }
 
 /** Keys, and blocks that are no single values, in the order of the pages. */

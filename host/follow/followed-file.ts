@@ -7,8 +7,11 @@ import type { Environment } from '../config/effective-values.ts';
 import { printProblem } from '../config/problem.ts';
 import { removeConfigurationNote, writeConfigurationNote } from './configuration-note.ts';
 import { FollowedConfiguration, type FollowParts, type FollowNews } from './followed-configuration.ts';
+import { FollowedVersion } from './followed-version.ts';
 import type { HostOptions } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
+import type { PeerLife } from '../../proxy/peers/peer-life.ts';
+import type { Store } from '../../store/open-store.ts';
 import type { Places } from '../sandboxes/places.ts';
 
 export interface FollowingParts {
@@ -54,22 +57,47 @@ export function openFollowedFile(parts: FollowingParts): FollowedConfiguration {
   return followed;
 }
 
+interface SharedParts {
+  readonly peer: PeerLife | null;
+  readonly options: HostOptions;
+  readonly store: Pick<Store, 'configuration'>;
+}
+
+/** Where several processes share a database: what they have in common, before anybody is served. */
+export async function openFollowedVersion(
+  followed: FollowedConfiguration,
+  { peer, options, store }: SharedParts,
+): Promise<FollowedVersion | null> {
+  if (peer === null) return null;
+  const version = new FollowedVersion(followed, store.configuration);
+  await version.begin();
+  peer.follow({
+    get standing() {
+      return version.standing;
+    },
+    look: (newest) => (isService(options) ? version.look(newest) : Promise.resolve()),
+  });
+  return version;
+}
+
 /** None for a change that changes nothing that is read, such as a comment. */
 export function followLines(file: string, news: FollowNews): readonly string[] {
   switch (news.kind) {
     case 'refused':
       return [
         ...news.problems.map((problem) => printProblem(problem).trimEnd()),
-        `Cannot take up the changed configuration "${file}": it has errors; the earlier one stays in force`,
+        news.version === undefined
+          ? `Cannot take up the changed configuration "${file}": it has errors; the earlier one stays in force`
+          : `Cannot take up version ${news.version} of the configuration; the earlier one stays in force`,
       ];
     case 'taken': {
-      const { applied, needsRestart, warnings, isMended } = news;
+      const { applied, needsRestart, warnings, isMended, version } = news;
+      const what =
+        version === undefined ? 'the changed configuration' : `version ${version} of the configuration`;
       return [
         ...(isMended ? ['the configuration has no errors any more'] : []),
         ...warnings.map((problem) => printProblem(problem).trimEnd()),
-        ...(applied.length === 0
-          ? []
-          : [`the changed configuration holds from now on: ${applied.join(', ')}`]),
+        ...(applied.length === 0 ? [] : [`${what} holds from now on: ${applied.join(', ')}`]),
         ...(needsRestart.length === 0 ? [] : [`these hold after the next start: ${needsRestart.join(', ')}`]),
       ];
     }

@@ -15,9 +15,11 @@ import type { Closers } from '../closers.ts';
 import { openDeployedStore } from '../follow/config-store.ts';
 import { requireOwnInstallation } from '../engines/engine-guard.ts';
 import { readEngineNote, type EngineNote } from '../engines/engine-note.ts';
-import { openFollowedFile } from '../follow/followed-file.ts';
+import { isService, openFollowedFile, openFollowedVersion } from '../follow/followed-file.ts';
 import { hostLife } from '../host-life.ts';
 import { hostOf } from '../host-of.ts';
+import { systemClock } from '../../engine/system-clock.ts';
+import { peerOf, proxyLog } from '../proxy/peer-of.ts';
 import { placesOf, type Places } from '../sandboxes/places.ts';
 import { createRunWatch } from '../run-watch.ts';
 import { troubledRows } from '../troubled-rows.ts';
@@ -71,8 +73,16 @@ export async function openClientHost(
   const facts = { kind: 'temporal', address, namespace, queue, worker: null } as const;
   const isReady = (): Promise<boolean> => Promise.resolve(true);
   const followed = openFollowedFile({ config, env, options, closers, places: null, proxy: NO_PROXY });
+  const peer = isService(options)
+    ? peerOf({ config, kind: 'api', store, clock: systemClock, log: proxyLog(env) })
+    : null;
+  const version = await openFollowedVersion(followed, { peer, options, store });
+  if (peer !== null) {
+    await peer.start();
+    closers.add(() => peer.stop());
+  }
   const served = await openServed(options, {
-    ...{ followed, store, world, relay, requests, closers, env },
+    ...{ followed, version, store, world, relay, requests, closers, env },
     isAlone: false,
     socketPath: places.ownApiSocket,
     configurationOwner: configurationOwner(() => readConfigurationNote(places)),

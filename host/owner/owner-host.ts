@@ -18,7 +18,7 @@ import { openEngineStore } from '../follow/config-store.ts';
 import { openEndpoints } from '../proxy/endpoints.ts';
 import { leadsOf, peerOf, proxyLog } from '../proxy/peer-of.ts';
 import { removeEngineNote } from '../engines/engine-note.ts';
-import { isService, openFollowedFile } from '../follow/followed-file.ts';
+import { isService, openFollowedFile, openFollowedVersion } from '../follow/followed-file.ts';
 import { hostLookup, serveHost, takeHostLease } from '../engines/host-lease.ts';
 import type { EngineParts, HostEngine } from '../engines/host-engine.ts';
 import { hostLife, type HostLife } from '../host-life.ts';
@@ -95,15 +95,26 @@ export async function openOwnerHost(
   closers.add(() => engine.stop());
   await openRelay({ config, lease, world, sealKey, closers });
   if (lease !== null) serveHost({ config, lease, leads, store, world, engine, closers, onFailure, onNotice });
+  const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
+  const version = await openFollowedVersion(followed, { peer, options, store });
   // A service of several workers leads pods to any of them, also to one that has started none.
   if (isService(options)) await world.runtime.openWays?.();
   await engine.start();
   lookAfterSandboxes(world, { options, store, lease, leads, warmMeter, closers, onNotice });
   const { facts, requests } = engine;
   const isReady = (): Promise<boolean> => engine.isReady();
-  const followed = openFollowedFile({ config, env, options, closers, places, proxy: endpoints.proxy });
   const served = await openServed(options, {
-    ...{ followed, configurationOwner: null, store, world, requests, closers, env, relay: wired.relay },
+    ...{
+      followed,
+      version,
+      configurationOwner: null,
+      store,
+      world,
+      requests,
+      closers,
+      env,
+      relay: wired.relay,
+    },
     ...{ socketPath: places.apiSocket, isAlone: config.engine.kind === 'embedded' },
   });
   const host = hostOf({

@@ -52,6 +52,8 @@ export function peerName(host: string | null): string {
 
 /** Who sees the sandboxes of its own host alone looks after them alone. Whoever carries out one run keeps no pool. */
 function dutiesOf(config: Beside, kind: PeerFacts['kind']): readonly Duty[] {
+  // It has neither a sandbox nor a proxy.
+  if (kind === 'api') return [];
   const forAll: readonly Duty[] = ['lost_hosts', 'lost_workflows', 'spend_totals'];
   if (isHostBound(config)) return forAll;
   return [...forAll, 'sandboxes', ...(kind === 'worker' ? (['warm_pool'] as const) : [])];

@@ -81,13 +81,13 @@ class Desk {
   }
 }
 
-const NO_MAPPING: ConfigurationFinding = {
+export const NO_MAPPING: ConfigurationFinding = {
   loc: ['body', 'fields'],
-  msg: 'The file is no mapping of keys: correct its text first',
+  msg: 'The configuration is no mapping of keys: correct its text first',
   type: 'configuration_error',
 };
 
-function findingOf({ line, column, message, remedy }: Problem): ConfigurationFinding {
+export function findingOf({ line, column, message, remedy }: Problem): ConfigurationFinding {
   const place = line === null ? [] : [line, column ?? 1];
   const msg = remedy === null ? message : `${message}: ${remedy}`;
   return { loc: ['body', 'text', ...place], msg, type: 'configuration_error' };

@@ -5,6 +5,7 @@
 import { isCollection, isMap, parseDocument, type Document } from 'yaml';
 import type { ConfigurationFields } from '../../api/configuration/configuration-desk.ts';
 import type { Deployment } from '../../ports/deployment.ts';
+import { isFollowed } from '../config/shared-text.ts';
 
 type Path = readonly [string, ...string[]];
 
@@ -34,6 +35,25 @@ export function fieldsOf(text: string, { limits, forwardsHeaders }: Deployment):
     llmProvider: typeof provider === 'string' ? provider : PROVIDER_DEFAULT,
     customHeaders: headersOf(document),
   };
+}
+
+/** What of a file every process can follow; comments stay. */
+export function followedPart(text: string): string {
+  const document = parseDocument(text);
+  const { contents } = document;
+  if (document.errors.length > 0 || !isMap(contents)) return '';
+  for (const { key } of [...contents.items]) {
+    const name = String(key);
+    const block = document.get(name, true);
+    if (isFollowed(name) || !isMap(block)) {
+      if (!isFollowed(name)) document.delete(name);
+      continue;
+    }
+    for (const { key: inner } of [...block.items])
+      if (!isFollowed(`${name}.${String(inner)}`)) block.delete(inner);
+    if (block.items.length === 0) document.delete(name);
+  }
+  return contents.items.length === 0 ? '' : document.toString(STRINGIFY);
 }
 
 /** Also when they are one JSON text, as a form gives it; what cannot be read is none. */

@@ -31,6 +31,7 @@ import { CliError } from '../cli-error.ts';
 import type { Environment } from '../config/effective-values.ts';
 import type { ConfigurationOwner } from '../follow/configuration-owner.ts';
 import type { FollowedConfiguration } from '../follow/followed-configuration.ts';
+import type { FollowedVersion } from '../follow/followed-version.ts';
 import type { Closers } from '../closers.ts';
 import type { ApplicationFacts, ApplicationOptions, HostOptions } from '../host-port.ts';
 import { builtProgram } from '../sandboxes/places.ts';
@@ -38,6 +39,7 @@ import { programVersion } from '../program-version.ts';
 import { SHA256 } from '../job/job-file.ts';
 import { listedModels } from '../job/listed-models.ts';
 import { openConfigurationDesk } from './configuration-desk.ts';
+import { openSharedDesk } from './shared-desk.ts';
 import { FIRST_KEY } from './first-key.ts';
 import { createJobCompiler } from './job-compiler.ts';
 import { isLoopback } from './loopback.ts';
@@ -49,6 +51,8 @@ export interface ServedParts {
   readonly followed: FollowedConfiguration;
   /** The process that carries things out; null when it is this one. */
   readonly configurationOwner: ConfigurationOwner | null;
+  /** Null: the file is the configuration. */
+  readonly version: FollowedVersion | null;
   readonly store: Store;
   readonly world: World;
   readonly requests: Notifier;
@@ -139,7 +143,18 @@ interface CreatedFor extends Pick<ApplicationOptions, 'dialect' | 'version'> {
 }
 
 function createApplication(
-  { store, world, requests, isAlone, followed, configurationOwner, env, simulator, relay }: ServedParts,
+  {
+    store,
+    world,
+    requests,
+    isAlone,
+    followed,
+    configurationOwner,
+    version: shared,
+    env,
+    simulator,
+    relay,
+  }: ServedParts,
   { listening, dialect, version }: CreatedFor,
 ): Application {
   const { search, startTasks, idempotencyKeys, documents, audit, eventSearch, eventWakes } = store;
@@ -151,7 +166,10 @@ function createApplication(
     rateMeter: isAlone ? null : store.rateMeter,
     runLog: store.lifecycle,
     troubles: store.troubles,
-    configuration: openConfigurationDesk({ followed, owner: configurationOwner }),
+    configuration:
+      shared === null
+        ? openConfigurationDesk({ followed, owner: configurationOwner })
+        : openSharedDesk({ followed, version: shared, peers: store.proxyPeers }),
     relay,
     dialect: dialectOf(dialect),
     get models() {

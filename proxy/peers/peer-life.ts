@@ -3,6 +3,7 @@
  * Owns its name and the loop; what is shared is asked of it, and must not rest on a clock of a host.
  */
 import type { Duty, PeerFacts, ProxyPeers } from '../../ports/proxy-peers.ts';
+import type { ConfigurationStanding } from '../../ports/shared-configuration.ts';
 import type { SpendLeases } from '../../ports/spend-leases.ts';
 import { FORMER_NAMES_MAX, PEER_BEAT_MS, PEER_LEASE_MARGIN_MS, PEER_LEASE_MS } from '../limits.ts';
 import type { ProxyLog } from '../log.ts';
@@ -29,6 +30,13 @@ export interface PeerListener {
   readonly onLost: () => void;
 }
 
+/** What this process has of the shared configuration. */
+export interface ConfigurationFollower {
+  readonly standing: ConfigurationStanding;
+  /** At every beat, with the newest version there is. */
+  look(newest: number): Promise<void>;
+}
+
 /** Rows of calls under a former name, and spools that nobody could drain, are looked at so often. */
 const TEND_EVERY_BEATS = 30;
 
@@ -42,6 +50,7 @@ export class PeerLife implements LeaseGround {
   private revision = -1;
   private led: readonly Duty[] = [];
   private listener: PeerListener | null = null;
+  private follower: ConfigurationFollower | null = null;
   private former: string[] = [];
   private beats = 0;
   private timer: NodeJS.Timeout | null = null;
@@ -57,6 +66,11 @@ export class PeerLife implements LeaseGround {
   /** Before it is started. */
   serve(listener: PeerListener): void {
     this.listener = listener;
+  }
+
+  /** From the next beat on. */
+  follow(follower: ConfigurationFollower): void {
+    this.follower = follower;
   }
 
   /** Whether a duty is this process's now. One that stood still for longer than its lease asks anew first. */
@@ -140,7 +154,7 @@ export class PeerLife implements LeaseGround {
       await this.listener?.onChange(isFirst && this.beats === 0);
     }
     const sentAt = this.now();
-    const news = await peers.beat(this.id, PEER_LEASE_MS, duties);
+    const news = await peers.beat(this.id, PEER_LEASE_MS, duties, this.follower?.standing);
     this.beats += 1;
     if (!news.isKnown) {
       this.lost();
@@ -153,6 +167,7 @@ export class PeerLife implements LeaseGround {
       // Last: what could not be read is read at the next beat.
       this.revision = news.revision;
     }
+    await this.follower?.look(news.configuration);
     await this.retire(news.expired);
     if (news.expired.length > 0 || this.beats % TEND_EVERY_BEATS === 1) await this.tend();
   }

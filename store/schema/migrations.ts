@@ -11,7 +11,7 @@ import { ENGINE_TABLES } from './engine-tables.ts';
 import { HOST_TABLES, PLACEMENT_TABLES } from './placement-tables.ts';
 import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
-import { DUTY_TABLES, SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
+import { CONFIGURATION_TABLES, DUTY_TABLES, SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
 
 const FIRST = { ...ENGINE_TABLES, ...RECORD_TABLES, ...PLACEMENT_TABLES, ...SPEND_TABLES, ...ACCESS_TABLES };
 
@@ -30,6 +30,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0009-lost-hosts': { up: addHostLosses },
   '0010-duties': { up: addDuties },
   '0011-host-relays': { up: addHostRelays },
+  '0012-expand-configuration': { up: addConfiguration },
 };
 
 /** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
@@ -119,6 +120,14 @@ async function addDuties(db: Kysely<unknown>): Promise<void> {
 /** Null: agents there are reached from their own host alone, as before. */
 async function addHostRelays(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('host').addColumn('relay', 'text').execute();
+}
+
+/** Null in both: a process goes by its file, as those of older builds do. */
+async function addConfiguration(db: Kysely<unknown>): Promise<void> {
+  await createTables(db, CONFIGURATION_TABLES, isPostgres(db));
+  const peer = (): AlterTableBuilder => db.schema.alterTable('proxy_peer');
+  await peer().addColumn('configuration', 'bigint').execute();
+  await peer().addColumn('configuration_refused', 'text').execute();
 }
 
 export function isPostgres(db: Pick<Kysely<unknown>, 'getExecutor'>): boolean {

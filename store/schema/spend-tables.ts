@@ -101,6 +101,11 @@ export const SHARED_SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
   },
 };
 
+/** What several processes go by together. */
+export const CONFIGURATION_TABLES: Readonly<Record<string, TableDefinition>> = {
+  configuration: { columns: { version: 'bigint', text: 'text', at: 'bigint' }, primaryKey: ['version'] },
+};
+
 /** What one of several processes does for all. */
 export const DUTY_TABLES: Readonly<Record<string, TableDefinition>> = {
   duty: { columns: { name: 'text', holder: 'text' }, primaryKey: ['name'] },

@@ -250,6 +250,7 @@ export interface Tables {
   readonly proxy_peer: ProxyPeerTable;
   readonly proxy_revision: ProxyRevisionTable;
   readonly duty: DutyTable;
+  readonly configuration: { readonly version: BigIntColumn; readonly text: string; readonly at: BigIntColumn };
   readonly proxy_key: ProxyKeyTable;
   readonly secret: SecretTable;
   readonly conversation_tag: ConversationTagTable;

@@ -4,6 +4,7 @@
  */
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Duty, PeerFacts, ServingPeer } from '../../ports/proxy-peers.ts';
+import { safeIntegerOrNull } from '../sql/column-value.ts';
 import type { Dialect } from '../sql/connection.ts';
 import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -84,17 +85,18 @@ async function isOver(transaction: Transaction<Tables>, dialect: Dialect, id: st
 export async function serving(db: Kysely<Tables>, dialect: Dialect): Promise<readonly ServingPeer[]> {
   const peers = await db
     .selectFrom('proxy_peer')
-    .select(['id', 'kind', 'name'])
+    .select(['id', 'kind', 'name', 'configuration', 'configuration_refused'])
     .where('expires_at', '>', databaseNow(dialect))
     .orderBy('kind')
     .orderBy('name')
     .execute();
   const duties = await knownDuties(db, dialect);
-  return peers.map(({ id, kind, name }) => ({
+  return peers.map(({ id, kind, name, configuration, configuration_refused: refused }) => ({
     // Only words of the closed vocabulary were ever written.
     kind: kind as PeerFacts['kind'],
     name,
     leads: duties.filter(({ holder }) => holder === id).map((duty) => duty.name as Duty),
+    configuration: { version: safeIntegerOrNull(configuration), refused },
   }));
 }
 

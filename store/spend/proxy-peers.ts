@@ -4,7 +4,7 @@
  */
 import { sql, type Transaction } from 'kysely';
 import type { ProxyPeers } from '../../ports/proxy-peers.ts';
-import { columnText, safeInteger } from '../sql/column-value.ts';
+import { columnText, columnTextOrNull, safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -23,6 +23,7 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
           .selectFrom('proxy_peer')
           .select('id')
           .where('id', '!=', id)
+          .where('kind', '!=', 'api')
           .where('expires_at', '>', now)
           .executeTakeFirst();
         const lease = { expires_at: sql<number>`${now} + ${sql.lit(leaseMs)}`, kind, name: columnText(name) };
@@ -33,12 +34,20 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
           .execute();
         return other === undefined;
       }),
-    beat: (id, leaseMs, duties) =>
+    beat: (id, leaseMs, duties, standing) =>
       connection.write('renew the lease of the proxy', async (transaction) => {
         const own = await transaction
           .updateTable('proxy_peer')
-          .set({ expires_at: sql<number>`${now} + ${sql.lit(leaseMs)}` })
+          .set({
+            expires_at: sql<number>`${now} + ${sql.lit(leaseMs)}`,
+            configuration: standing?.version ?? null,
+            configuration_refused: columnTextOrNull(standing?.refused ?? null),
+          })
           .where('id', '=', id)
+          .executeTakeFirst();
+        const newest = await transaction
+          .selectFrom('configuration')
+          .select(({ fn }) => fn.max('version').as('version'))
           .executeTakeFirst();
         const expired = await transaction
           .selectFrom('proxy_peer')
@@ -51,6 +60,7 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
         return {
           isKnown,
           revision: await revision(transaction),
+          configuration: safeInteger(newest?.version ?? 0),
           expired: expired.map((row) => row.id),
           leads: isKnown && duties.length > 0 ? await lead(transaction, dialect, { holder: id, duties }) : [],
         };

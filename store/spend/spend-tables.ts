@@ -40,9 +40,12 @@ export interface SpendTable {
 export interface ProxyPeerTable {
   readonly id: string;
   readonly expires_at: BigIntColumn;
-  /** `worker`, `proxy` or `run`. */
+  /** `worker`, `proxy`, `run` or `api`. */
   readonly kind: string;
   readonly name: string;
+  /** As `ConfigurationStanding` has them. */
+  readonly configuration: NullableBigIntColumn;
+  readonly configuration_refused: string | null;
 }
 
 /** Whose a duty is, as long as that one's lease runs: its id, which nobody has twice, is the fence. */

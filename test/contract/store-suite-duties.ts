@@ -21,9 +21,10 @@ export function dutySuite(open: OpenEmptyStore): void {
       expect(await leads('b', ['warm_pool'])).toEqual(['warm_pool']);
       expect(await leads('a', BOTH)).toEqual(['sandboxes']);
       expect(await leads('b', BOTH)).toEqual(['warm_pool']);
+      const configuration = { version: null, refused: null };
       expect(await proxyPeers.serving()).toEqual([
-        { kind: 'run', name: 'two', leads: ['warm_pool'] },
-        { kind: 'worker', name: 'one', leads: ['sandboxes'] },
+        { kind: 'run', name: 'two', leads: ['warm_pool'], configuration },
+        { kind: 'worker', name: 'one', leads: ['sandboxes'], configuration },
       ]);
     });
 

@@ -13,6 +13,7 @@ import { idempotencySuite } from './store-suite-idempotency.ts';
 import { journalSuite } from './store-suite-journal.ts';
 import { overviewSuite } from './store-suite-overview.ts';
 import { partsSuite } from './store-suite-parts.ts';
+import { configurationSuite } from './store-suite-configuration.ts';
 import { dutySuite } from './store-suite-duties.ts';
 import { leaseSuite } from './store-suite-leases.ts';
 import { lineSuite } from './store-suite-line.ts';
@@ -43,6 +44,7 @@ export function storeSuite(open: OpenEmptyStore): void {
   spendSuite(open);
   accountsSuite(open);
   leaseSuite(open);
+  configurationSuite(open);
   dutySuite(open);
   vaultSuite(open);
   troubleSuite(open);

@@ -13,7 +13,7 @@ it('reads a change of the others again where it could not be read', async () => 
   const life = new PeerLife({
     peers: {
       join: () => Promise.resolve(false),
-      beat: () => Promise.resolve({ isKnown: true, revision, expired: [], leads: [] }),
+      beat: () => Promise.resolve({ isKnown: true, revision, configuration: 0, expired: [], leads: [] }),
       retire: () => Promise.resolve(),
       announce: () => Promise.resolve(),
       serving: () => Promise.resolve([]),
