@@ -10,7 +10,7 @@ import { BRIEF, type Activity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { keepContact } from './sandbox-contact.ts';
-import { syncTranscript } from './transcript.ts';
+import { syncNewest } from './transcript.ts';
 import type { World } from './world.ts';
 
 type Deliver = CommandOf<'deliverItem'>;
@@ -29,7 +29,7 @@ export const deliverItem = (world: World): Activity<'deliverItem'> => ({
         'agent_refused',
         `Cannot deliver to conversation "${conversationId}": the agent does not know it`,
       );
-    if (item.kind === 'message') await syncTranscript(world, target, conversationId);
+    if (item.kind === 'message') await syncNewest(world, target, conversationId);
     return {
       type: 'itemDelivered',
       commandId: command.id,

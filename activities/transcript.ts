@@ -1,7 +1,7 @@
 /**
  * Bringing an agent's events into our log.
- * Owns the full re-read that makes lost callbacks harmless; the log itself skips what it knows. How much an agent says
- * is decided in its sandbox, so a reading has bounds, and ends when its pages bring nothing new (D31).
+ * Owns the reading that makes lost callbacks harmless; the log itself skips what it knows. How much an agent says is
+ * decided in its sandbox, so a reading has bounds, and ends when its pages bring nothing new (D31).
  */
 import type { ConversationId } from '../core/ids.ts';
 import { TRANSCRIPT_READ_BYTES_MAX, TRANSCRIPT_READ_BYTES_PER_SECOND } from '../core/limits.ts';
@@ -19,19 +19,40 @@ export interface TranscriptReading {
 }
 
 /** Reads every page; safe to repeat. A transcript that is full, or whose pages have no end, is not read further. */
-export async function syncTranscript(
+export function syncTranscript(
   world: World,
   target: AgentTarget,
   conversationId: ConversationId,
 ): Promise<TranscriptReading> {
+  return readFrom(null, world, { target, conversationId });
+}
+
+/**
+ * Reads on from the page that was last when this process read before; every page, where it did not. An agent that does
+ * not know that page any more answers with its first. What an agent's clock puts before it is left to `syncTranscript`.
+ */
+export function syncNewest(
+  world: World,
+  target: AgentTarget,
+  conversationId: ConversationId,
+): Promise<TranscriptReading> {
+  return readFrom(readBefore(world).lastPages.get(conversationId) ?? null, world, { target, conversationId });
+}
+
+async function readFrom(
+  begin: string | null,
+  world: World,
+  { target, conversationId }: { readonly target: AgentTarget; readonly conversationId: ConversationId },
+): Promise<TranscriptReading> {
   let [added, bytes] = [0, 0];
-  let pageId: string | null = null;
+  let pageId = begin;
   const seen = new Set<string>();
   try {
     do {
       const page: AgentEventPage = await world.agent.events(target, conversationId, pageId);
       bytes += page.bytes ?? 0;
       added += await appendEvents(world, conversationId, page.items);
+      if (page.nextPageId === null) rememberPage(world, conversationId, pageId);
       pageId = page.nextPageId;
       const isEndless = !bringsNew(page, seen) || bytes > TRANSCRIPT_READ_BYTES_MAX;
       if (pageId !== null && isEndless) {
@@ -78,16 +99,37 @@ export async function appendEvents(
   }
 }
 
-/** Conversations whose full transcript this process has told; forgotten ones are told once more. */
-const TOLD_MAX = 1_000;
-const told = new WeakMap<World['lifecycle'], Set<ConversationId>>();
+/** What this process knows of transcripts that it has read; what is forgotten is read, or reported, once more. */
+interface ReadBefore {
+  /** Whose transcript was reported as full. */
+  readonly full: Set<ConversationId>;
+  /** Where the last page of a transcript of several pages began. */
+  readonly lastPages: Map<ConversationId, string>;
+}
+
+const KNOWN_MAX = 10_000;
+const readings = new WeakMap<World['lifecycle'], ReadBefore>();
+
+function readBefore({ lifecycle }: World): ReadBefore {
+  const known = readings.get(lifecycle) ?? { full: new Set(), lastPages: new Map() };
+  readings.set(lifecycle, known);
+  return known;
+}
+
+function rememberPage(world: World, conversationId: ConversationId, pageId: string | null): void {
+  const { lastPages } = readBefore(world);
+  lastPages.delete(conversationId);
+  if (pageId === null) return;
+  const [oldest] = lastPages.keys();
+  if (oldest !== undefined && lastPages.size >= KNOWN_MAX) lastPages.delete(oldest);
+  lastPages.set(conversationId, pageId);
+}
 
 async function reportFull(world: World, conversationId: ConversationId, detail: string): Promise<void> {
-  const known = told.get(world.lifecycle) ?? new Set();
-  told.set(world.lifecycle, known);
-  if (known.has(conversationId)) return;
-  if (known.size >= TOLD_MAX) known.clear();
-  known.add(conversationId);
+  const { full } = readBefore(world);
+  if (full.has(conversationId)) return;
+  if (full.size >= KNOWN_MAX) full.clear();
+  full.add(conversationId);
   const about = { machine: 'conversation', id: conversationId } as const;
   await world.lifecycle.record({ about, conversationId, code: 'transcript_full', detail }, world.clock.now());
 }

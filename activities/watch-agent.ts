@@ -12,7 +12,7 @@ import { PATIENT, type PollResult, type WatchActivity } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { spentBy } from './spend.ts';
-import { restAfter, syncTranscript } from './transcript.ts';
+import { restAfter, syncNewest } from './transcript.ts';
 import { watch } from './watch.ts';
 import type { World } from './world.ts';
 
@@ -57,7 +57,7 @@ async function poll(world: World, command: Watch, memory: Json): Promise<PollRes
       'agent_refused',
       `Cannot watch conversation "${command.conversationId}": the agent does not know it`,
     );
-  const { bytes } = await syncTranscript(world, target, command.conversationId);
+  const { bytes } = await syncNewest(world, target, command.conversationId);
   if (view.executionStatus !== 'RUNNING') return { kind: 'over', event: report(command, view) };
   const now = world.clock.now();
   const nextAt = now + Math.max(world.deployment.pollMs, restAfter(bytes));

@@ -85,14 +85,6 @@ async function sayCommand(dir: string): Promise<void> {
   say(stdout.split('\n')[0] ?? '');
 }
 
-sayCases();
-const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-bench-')));
-try {
-  await sayCommand(dir);
-} finally {
-  rmSync(dir, { recursive: true, force: true });
-}
-
 interface Measured {
   readonly seconds: number;
   /** User and system time: says something on a loaded machine, too. */
@@ -132,4 +124,12 @@ async function measureCommand(
     throw new Error(`Cannot measure ${args.join(' ')}: it ended with ${code}: ${stderr.join('')}`);
   const { maxRSS, cpu } = JSON.parse(told) as { readonly maxRSS: number; readonly cpu: number };
   return { seconds, cpuSeconds: cpu / 1e6, residentMb: maxRSS / 1_024, stdout: stdout.join('') };
+}
+
+sayCases();
+const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-bench-')));
+try {
+  await sayCommand(dir);
+} finally {
+  rmSync(dir, { recursive: true, force: true });
 }

@@ -1,6 +1,6 @@
 /** Pages of events whose number and size a sandbox decides: no reading is without end, and no transcript. */
 import { describe, expect, it } from 'vitest';
-import { restAfter, syncTranscript } from '../../activities/transcript.ts';
+import { restAfter, syncNewest, syncTranscript } from '../../activities/transcript.ts';
 import { TRANSCRIPT_BYTES_MAX, TRANSCRIPT_READ_BYTES_MAX } from '../../core/limits.ts';
 import type { AgentEventPage } from '../../ports/agent-server.ts';
 import { activityWorld, CONVERSATION, inSandbox, SANDBOX, type ActivityWorld } from './activity-world.ts';
@@ -58,6 +58,40 @@ describe('a transcript', () => {
     const told = await around.world.lifecycle.lifecycleEvents(CONVERSATION);
     expect(told.map(({ code }) => code)).toEqual(['transcript_full']);
   }, 600_000);
+
+  it('is read on from its last page, from its first where the agent does not know that page, and whole when asked', async () => {
+    const around = await activityWorld();
+    await inSandbox(around);
+    const log = Array.from({ length: 7 }, (_, index) => agentEvent(`e${index}`));
+    let asked: (string | null)[] = [];
+    around.agent.events = (_target, _id, pageId) => {
+      asked.push(pageId);
+      const start = Math.max(
+        0,
+        log.findIndex(({ id }) => id === pageId),
+      );
+      return Promise.resolve({
+        items: log.slice(start, start + 3),
+        nextPageId: log[start + 3]?.id ?? null,
+      });
+    };
+    const target = { address: around.runtime.address(SANDBOX, 1), sessionKey: 'key' };
+    const read = async (how: typeof syncNewest) => {
+      asked = [];
+      const { added } = await how(around.world, target, CONVERSATION);
+      return { added, asked };
+    };
+    const pages = log.map(({ id }) => id);
+    expect(await read(syncNewest)).toEqual({ added: 7, asked: [null, pages[3], pages[6]] });
+    log.push(agentEvent('e7'), agentEvent('e8'), agentEvent('e9'));
+    expect(await read(syncNewest)).toEqual({ added: 3, asked: [pages[6], 'e9'] });
+    expect(await read(syncNewest)).toEqual({ added: 0, asked: ['e9'] });
+    expect(await read(syncTranscript)).toEqual({ added: 0, asked: [null, pages[3], pages[6], 'e9'] });
+    log.splice(0, log.length, agentEvent('f0'), agentEvent('f1'));
+    expect(await read(syncNewest)).toEqual({ added: 2, asked: ['e9'] });
+    log.push(agentEvent('f2'), agentEvent('f3'));
+    expect(await read(syncNewest)).toEqual({ added: 2, asked: ['e9', 'f3'] });
+  });
 
   it('is read the more seldom the more it says', () => {
     expect([0, 4 * MIB, 64 * MIB].map(restAfter)).toEqual([0, 1_000, 16_000]);
