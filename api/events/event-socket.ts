@@ -55,16 +55,10 @@ interface Feed {
   readonly wantsPartials: boolean;
 }
 
-interface StreamRequest {
-  readonly request: IncomingMessage;
-  readonly url: URL;
-  readonly id: string;
-}
-
 async function admitted(
   application: Application,
   gate: Gate,
-  { request, url, id }: StreamRequest,
+  { request, url, id }: { readonly request: IncomingMessage; readonly url: URL; readonly id: string },
 ): Promise<Feed> {
   const asked = {
     headers: request.headers,

@@ -95,15 +95,10 @@ export function expectationRecords(
   }));
 }
 
-interface ScenarioSource {
-  readonly file: string;
-  readonly text: string;
-}
-
 /** One block of lines for each that did not hold, in the order of the file. */
 export function failureBlocks(
   results: readonly ExpectationResult[],
-  { file, text }: ScenarioSource,
+  { file, text }: { readonly file: string; readonly text: string },
   startAt: number,
 ): string[][] {
   const excerpts = createExcerpts(withoutMark(text), []);

@@ -68,9 +68,7 @@ export function createInterpolator(names: PlanNames): Interpolator {
   };
 }
 
-type Compiled = ReturnType<ExpressionEngine['compileIn']>;
-
-function problemOf(compiled: Compiled): ExpressionProblem | null {
+function problemOf(compiled: ReturnType<ExpressionEngine['compileIn']>): ExpressionProblem | null {
   return compiled.ok ? null : compiled.problem;
 }
 

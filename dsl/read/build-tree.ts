@@ -195,12 +195,10 @@ function refuseTag(build: Build, span: Span): void {
   build.report.add('JOB114', { start, end: start + tag.length }, message, { remedy: 'remove the tag' });
 }
 
-type RefusalCode = 'JOB115' | 'JOB116' | 'JOB119';
-
 function refuse(
   build: Build,
   span: Span,
-  code: RefusalCode,
+  code: 'JOB115' | 'JOB116' | 'JOB119',
   message: string,
   remedy: string | null = null,
 ): TreeScalar {

@@ -49,15 +49,10 @@ export function callerFinder(options: {
   };
 }
 
-interface Presented {
-  readonly key: string;
-  readonly sha256: string;
-}
-
 /** From the directory at `index` on. */
 function findVirtual(
   directories: readonly KeyDirectory[],
-  presented: Presented,
+  presented: { readonly key: string; readonly sha256: string },
   index = 0,
 ): Caller | Failure | Promise<Caller | Failure> {
   const keys = directories[index];

@@ -79,10 +79,8 @@ export function usePolled<Value>(
   return { value, problem, again };
 }
 
-type Method = Exclude<keyof Client, 'events' | 'runChanges'>;
-
 /** The answer of one operation; another input, by its value, is another question. */
-export function useAnswer<Name extends Method>(
+export function useAnswer<Name extends Exclude<keyof Client, 'events' | 'runChanges'>>(
   name: Name,
   input: NonNullable<Parameters<Client[Name]>[0]>,
   everyMs: number | null = LIVE_MS,

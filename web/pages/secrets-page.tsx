@@ -86,12 +86,7 @@ export function SecretsPage(): ReactElement {
   );
 }
 
-interface RowProps {
-  readonly secret: Secret;
-  onAsk(asked: Asked): void;
-}
-
-function Row({ secret, onAsk }: RowProps): ReactElement {
+function Row({ secret, onAsk }: { readonly secret: Secret; onAsk(asked: Asked): void }): ReactElement {
   const { name, description } = secret;
   const button = (kind: 'replace' | 'describe' | 'delete', word: string): ReactElement => (
     <Button kind="quiet" aria-label={`${word} ${name}`} onClick={() => onAsk({ kind, secret })}>

@@ -12,8 +12,6 @@ import { useAnswer } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { ProfileEditor } from '../settings/profile-editor.tsx';
 
-type Profiles = ResultOf<'list_profiles'>;
-
 export function SettingsLlmPage(): ReactElement {
   const [edited, setEdited] = useState<string | null>(null);
   const [isNew, setIsNew] = useState(false);
@@ -61,7 +59,7 @@ export function SettingsLlmPage(): ReactElement {
 }
 
 interface ProfileCardProps {
-  readonly profile: Profiles['profiles'][number];
+  readonly profile: ResultOf<'list_profiles'>['profiles'][number];
   readonly isActive: boolean;
   onEdit(): void;
   onChange(): void;

@@ -7,9 +7,7 @@ import type { ResultOf } from '../../api/client/client.ts';
 import { Notice, Sum, Badge } from '../components/parts.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { duration } from '../text/time.ts';
-
-type Compiled = ResultOf<'compile_job'>;
-type Outlook = NonNullable<Compiled['outlook']>;
+type Outlook = NonNullable<ResultOf<'compile_job'>['outlook']>;
 
 export function JobOutlook({ of }: { readonly of: Outlook }): ReactElement {
   const count = Object.values(of.models).reduce((sum, one) => sum + one, 0);

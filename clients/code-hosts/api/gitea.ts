@@ -46,8 +46,6 @@ const isEmpty = (entries: readonly unknown[]): boolean => entries.length === 0;
 /** By it Gitea knows a draft; the words can be set, these are those of every new server. */
 const DRAFT_PREFIX = 'WIP: ';
 
-type Method = 'GET' | 'POST' | 'PATCH';
-
 export function createGiteaClient(options: HostClientOptions, owner: string, repo: string): HostClient {
   const { url, token, fetch, doing } = options;
   const headers = {
@@ -66,7 +64,7 @@ export function createGiteaClient(options: HostClientOptions, owner: string, rep
   return { ...issueCalls(ask, doing), ...pullCalls(ask, doing) };
 }
 
-type Ask = (method: Method, path: string, body?: object) => Promise<unknown>;
+type Ask = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) => Promise<unknown>;
 
 function issueCalls(ask: Ask, doing: string): IssueCalls {
   const allComments = async (number: number): Promise<readonly HostComment[]> =>
