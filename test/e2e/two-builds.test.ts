@@ -23,6 +23,19 @@ const EXPANDED = `async (db) => {
   for (const table of ["host", "sandbox", "slot", "conversation", "proxy_peer", "spend"])
     await db.schema.alterTable(table).addColumn("of_the_next_build", "text", (column) => column.notNull().defaultTo("x")).execute();
 }`;
+/** Each takes as long as a worker takes to start. */
+const SLOW_SCRIPT = `
+  - name: slow
+    when: { contains: 'into slow.md' }
+    turns:
+      - say: I take my time.
+        tool: terminal
+        arguments: { command: sleep 8; echo done > slow.md }
+        usage: { prompt: 300, completion: 20 }
+      - tool: finish
+        arguments: { message: slow.md has the text. }
+        usage: { prompt: 400, completion: 10 }
+`;
 const EXPANDING = { '9000-expand-all': EXPANDED };
 const CONTRACTING = { ...EXPANDING, '9001-all': 'async () => undefined' };
 
@@ -48,7 +61,9 @@ describeWith('temporal', 'two builds', () => {
       };
 
       beforeAll(async () => {
-        hosts = await openTwoHosts();
+        hosts = await openTwoHosts({}, { script: SLOW_SCRIPT });
+        const job = path.join(hosts.copy.example, 'job.yaml');
+        writeFileSync(job, readFileSync(job, 'utf8').replaceAll('text.md', 'slow.md'));
         newer = laterBuild(EXPANDING);
         newest = laterBuild(CONTRACTING);
         older = await startWorker('alpha');
