@@ -1,6 +1,6 @@
 /**
  * What an activity is: one command carried out against the world.
- * Owns the shape and the retry classes; drivers own when and how often it runs.
+ * Owns the shape; how often one is tried is in core/machine/resource.ts, and drivers own when it runs.
  */
 import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { ParleyError } from '../core/parley-error.ts';
@@ -20,38 +20,41 @@ export interface ActivityContext {
  * Carries out commands of one type. At-least-once: `run` is idempotent by `command.id`.
  * An answer of null means the machine does not wait for one.
  */
-export interface Activity<Type extends ActivityCommandType = ActivityCommandType> {
-  readonly type: Type;
-  readonly retry: RetryPolicy;
+export interface Handler<Type extends ActivityCommandType = ActivityCommandType> {
   run(command: CommandOf<Type>, context: ActivityContext): Promise<MachineEvent | null>;
   /** The answer when it failed for good, or its tries are used up. */
   failed(command: CommandOf<Type>, error: ParleyError): MachineEvent | null;
 }
 
-/** What one look of a watch found: its answer, or when to look again and what to remember until then. */
+/** What one poll of a watch found: its answer, or when to poll again and what to remember until then. */
 export type PollResult =
   | { readonly kind: 'over'; readonly event: MachineEvent | null }
   | { readonly kind: 'again'; readonly at: number; readonly memory: Json };
 
 /**
- * A watch is its looks: `run` waits between them in one process, a driver may do so by other means.
- * A look keeps nothing but `memory`, so that the next one may happen anywhere.
+ * A watch is its polls: `run` waits between them in one process, a driver may do so by other means.
+ * A poll keeps nothing but `memory`, so that the next one may happen anywhere.
  */
-export interface WatchActivity<Type extends WatchCommandType = WatchCommandType> extends Activity<Type> {
-  /** `memory` null: the first look. */
+export interface WatchHandler<Type extends WatchCommandType = WatchCommandType> extends Handler<Type> {
+  /** `memory` null: the first poll. */
   poll(command: CommandOf<Type>, memory: Json): Promise<PollResult>;
 }
 
-type ActivityOf<Type extends ActivityCommandType> = Type extends WatchCommandType
-  ? WatchActivity<Type>
-  : Activity<Type>;
+type HandlerOf<Type extends ActivityCommandType> = Type extends WatchCommandType
+  ? WatchHandler<Type>
+  : Handler<Type>;
 
+interface Tried {
+  readonly retry: RetryPolicy;
+}
+
+/** What a driver carries a command out with: how, and how often it is tried. */
+export type Activity<Type extends ActivityCommandType = ActivityCommandType> = Handler<Type> & Tried;
+
+/** The same for a command that waits for something to happen. */
+export type WatchActivity<Type extends WatchCommandType = WatchCommandType> = WatchHandler<Type> & Tried;
+
+/** How each type of command is carried out. */
+export type Handlers = { readonly [Type in ActivityCommandType]: HandlerOf<Type> };
 /** One activity for each type of command. */
-export type Activities = { readonly [Type in ActivityCommandType]: ActivityOf<Type> };
-
-/** Asks again for as long as the machine wants it. */
-export const PATIENT: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: null };
-/** The machine itself counts tries. */
-export const ONCE: RetryPolicy = { initialMs: 0, maxMs: 0, attemptsMax: 1 };
-/** A handful of tries over about a minute. */
-export const BRIEF: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: 8 };
+export type Activities = { readonly [Type in ActivityCommandType]: HandlerOf<Type> & Tried };

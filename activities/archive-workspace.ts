@@ -3,12 +3,10 @@
  * Owns the key of the archive; internal, no user route reaches it.
  */
 import { ParleyError } from '../core/parley-error.ts';
-import { ONCE, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import type { World } from './world.ts';
 
-export const archiveWorkspace = (world: World): Activity<'archiveWorkspace'> => ({
-  type: 'archiveWorkspace',
-  retry: ONCE,
+export const archiveWorkspace = (world: World): Handler<'archiveWorkspace'> => ({
   run: async (command) => {
     const { sandboxId, generation } = command;
     const blobKey = `archives/${sandboxId}/${generation}.tgz`;

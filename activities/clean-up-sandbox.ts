@@ -2,12 +2,10 @@
  * cleanUpSandbox: a run lets go of a sandbox, if nobody but its own conversations is in it.
  * Owns the order claim, then ask; a sandbox with somebody else's conversation is left alone.
  */
-import { PATIENT, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import type { World } from './world.ts';
 
-export const cleanUpSandbox = (world: World): Activity<'cleanUpSandbox'> => ({
-  type: 'cleanUpSandbox',
-  retry: PATIENT,
+export const cleanUpSandbox = (world: World): Handler<'cleanUpSandbox'> => ({
   run: async (command) => {
     const { id: commandId, runId, sandboxId, how, whileRunning } = command;
     const claim = {

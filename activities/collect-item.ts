@@ -6,10 +6,11 @@ import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { collectOf } from '../core/plan/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan, PlanItem } from '../core/plan/plan.ts';
+import { retryOf } from '../core/machine/resource.ts';
 import { waitBeforeRetry } from '../core/machine/retry.ts';
 import type { Finding } from '../core/run/items/item-evidence.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { deliver, problemOfDelivery } from './collect/deliver.ts';
 import { collectDiff } from './collect/diff.ts';
@@ -30,9 +31,7 @@ import type { World } from './world.ts';
 type Collect = CommandOf<'collectItem'>;
 type EventOf<Type extends MachineEvent['type']> = Extract<MachineEvent, { readonly type: Type }>;
 
-export const collectItem = (world: World): Activity<'collectItem'> => ({
-  type: 'collectItem',
-  retry: BRIEF,
+export const collectItem = (world: World): Handler<'collectItem'> => ({
   run: (command, { attempt }) =>
     collect(world, command, attempt).catch((error: unknown) =>
       failedLast(world, command, { error, attempt }),
@@ -52,7 +51,7 @@ async function failedLast(
   { error, attempt }: { readonly error: unknown; readonly attempt: number },
 ): Promise<MachineEvent> {
   if (!(error instanceof ParleyError)) throw error;
-  if (error.retry && waitBeforeRetry(BRIEF, attempt) !== null) throw error;
+  if (error.retry && waitBeforeRetry(retryOf('collectItem'), attempt) !== null) throw error;
   const costNanoUsd = await spentBy(world, command.conversationId).catch(() => null);
   if (costNanoUsd === null) throw error;
   return { ...failed(command, error), costNanoUsd };

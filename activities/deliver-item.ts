@@ -6,7 +6,7 @@
 import type { CommandOf } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { keepContact } from './sandbox-contact.ts';
@@ -15,9 +15,7 @@ import type { World } from './world.ts';
 
 type Deliver = CommandOf<'deliverItem'>;
 
-export const deliverItem = (world: World): Activity<'deliverItem'> => ({
-  type: 'deliverItem',
-  retry: BRIEF,
+export const deliverItem = (world: World): Handler<'deliverItem'> => ({
   run: async (command) => {
     const { conversationId, generation, sandboxId, item } = command;
     const target = await agentTarget(world, command);

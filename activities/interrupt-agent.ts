@@ -2,13 +2,11 @@
  * interruptAgent: stops the agent's present work.
  * Owns nothing else; in which status it came to rest is told by its report.
  */
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import type { World } from './world.ts';
 
-export const interruptAgent = (world: World): Activity<'interruptAgent'> => ({
-  type: 'interruptAgent',
-  retry: BRIEF,
+export const interruptAgent = (world: World): Handler<'interruptAgent'> => ({
   run: async (command) => {
     const target = await agentTarget(world, command);
     await world.agent.interrupt(target, command.conversationId);

@@ -9,7 +9,7 @@ import { formatUsd, nanoUsd } from '../core/money/money.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
 import type { Plan, PlanNotify } from '../core/plan/plan.ts';
 import { unsuccessfulOf, type RunRow } from '../core/machine/projection.ts';
-import { PATIENT, type Activity, type ActivityContext } from './activity.ts';
+import type { Handler, ActivityContext } from './activity.ts';
 import { planOf } from './plan-item.ts';
 import { keepLastStep } from './report/last-steps.ts';
 import { reportNow } from './report-run.ts';
@@ -19,9 +19,7 @@ import type { World } from './world.ts';
 type Notify = CommandOf<'notifyOfRun'>;
 
 /** Tried until its machine takes the order back: the job says for how long. */
-export const notifyOfRun = (world: World): Activity<'notifyOfRun'> => ({
-  type: 'notifyOfRun',
-  retry: PATIENT,
+export const notifyOfRun = (world: World): Handler<'notifyOfRun'> => ({
   run: (command, context) => notify(world, command, context),
   failed: (command, error) => ({
     type: 'notifyFailed',

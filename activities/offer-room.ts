@@ -4,12 +4,10 @@
  * somebody in the line is refused to anybody behind.
  */
 import { conversationId, sandboxId } from '../core/ids.ts';
-import { PATIENT, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import type { World } from './world.ts';
 
-export const offerRoom = (world: World): Activity<'offerRoom'> => ({
-  type: 'offerRoom',
-  retry: PATIENT,
+export const offerRoom = (world: World): Handler<'offerRoom'> => ({
   run: async () => {
     await offerRoomTo(world);
     return null;

@@ -5,7 +5,7 @@
 import type { ConversationSpec } from '../core/conversation/state.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { asksBeforeActing, type PlanAgent } from '../core/plan/plan-agent.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { workspaceFacts } from './in-sandbox.ts';
@@ -17,9 +17,7 @@ import type { World } from './world.ts';
 /** Model name when the job leaves the choice to the proxy's only entry. */
 const MODEL_DEFAULT = 'default';
 
-export const openAgent = (world: World): Activity<'openAgent'> => ({
-  type: 'openAgent',
-  retry: BRIEF,
+export const openAgent = (world: World): Handler<'openAgent'> => ({
   run: async (command) => {
     const { conversationId, generation } = command;
     const target = await agentTarget(world, command);

@@ -7,15 +7,13 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { PlacementDecision } from '../core/placement/place.ts';
 import { mayAskAgain } from '../core/placement/place-in-pool.ts';
 import type { PlaceRequest } from '../ports/placement-store.ts';
-import { PATIENT, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { answerWait } from './make-room.ts';
 import { offerRoomTo } from './offer-room.ts';
 import { withWarm } from './warm-sandbox.ts';
 import type { World } from './world.ts';
 
-export const placeConversation = (world: World): Activity<'placeConversation'> => ({
-  type: 'placeConversation',
-  retry: PATIENT,
+export const placeConversation = (world: World): Handler<'placeConversation'> => ({
   run: (command) => place(world, command),
   failed: (command, error) => ({
     type: 'placementRefused',

@@ -6,7 +6,7 @@ import type { CommandOf } from '../core/machine/command.ts';
 import { isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { quoted } from '../core/text/shell-word.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { agentTarget, type OwnTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { launchFacts, type LaunchFacts, type LaunchRepository } from './launch-facts.ts';
@@ -25,9 +25,7 @@ const WITHOUT_CREDENTIAL = 'set -e\nexport GIT_CONFIG_GLOBAL=/dev/null';
 
 type Prepare = CommandOf<'prepareRepository'>;
 
-export const prepareRepository = (world: World): Activity<'prepareRepository'> => ({
-  type: 'prepareRepository',
-  retry: BRIEF,
+export const prepareRepository = (world: World): Handler<'prepareRepository'> => ({
   run: async (command) => {
     const target = await agentTarget(world, command);
     const base = `${target.address.workspaceDir}/${command.conversationId}`;

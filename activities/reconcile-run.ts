@@ -13,7 +13,7 @@ import type { SpendLoss } from '../core/money/spend-loss.ts';
 import type { Interval, ReconciliationHead } from '../core/reconcile/reconciliation-record.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { ExportReading } from '../ports/gateway-export.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { planOf, presentPlanOf } from './plan-item.ts';
 import { billedRows, readBill, type Bill } from './reconcile/billed-rows.ts';
 import { CallsInFlight } from './reconcile/calls-in-flight.ts';
@@ -33,9 +33,7 @@ const UNASKED: PlanReconcile = {
   unmatchedNanoUsdMax: null,
 };
 
-export const reconcileRun = (world: World): Activity<'reconcileRun'> => ({
-  type: 'reconcileRun',
-  retry: BRIEF,
+export const reconcileRun = (world: World): Handler<'reconcileRun'> => ({
   run: async (command) => {
     try {
       const { summary } = await reconcileNow(world, command.runId);

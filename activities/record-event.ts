@@ -6,13 +6,11 @@
 import type { CommandOf } from '../core/machine/command.ts';
 import { TRANSCRIPT_CODES } from '../core/machine/projection.ts';
 import type { ConversationId } from '../core/ids.ts';
-import { PATIENT, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { appendEvents } from './transcript.ts';
 import type { World } from './world.ts';
 
-export const recordEvent = (world: World): Activity<'record'> => ({
-  type: 'record',
-  retry: PATIENT,
+export const recordEvent = (world: World): Handler<'record'> => ({
   run: async (command) => {
     const { conversationId, code } = command.event;
     if (TRANSCRIPT_CODES.has(code) && conversationId !== null) await tell(world, conversationId, command);

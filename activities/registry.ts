@@ -2,7 +2,8 @@
  * Every command and the activity that carries it out: the table of contents of this folder.
  * Owns the list only; a command without an activity does not compile.
  */
-import type { Activities } from './activity.ts';
+import { ACTIVITY_COMMAND_TYPES, retryOf } from '../core/machine/resource.ts';
+import type { Activities, Handlers } from './activity.ts';
 import { archiveWorkspace } from './archive-workspace.ts';
 import { cleanUpSandbox } from './clean-up-sandbox.ts';
 import { collectItem } from './collect-item.ts';
@@ -29,7 +30,7 @@ import { watchAgent } from './watch-agent.ts';
 import { watchIdle } from './watch-idle.ts';
 import type { World } from './world.ts';
 
-export function activitiesOf(world: World): Activities {
+function handlersOf(world: World): Handlers {
   return {
     createSandbox: createSandbox(world),
     resumeSandbox: resumeSandbox(world),
@@ -59,4 +60,10 @@ export function activitiesOf(world: World): Activities {
     reportRun: reportRun(world),
     notifyOfRun: notifyOfRun(world),
   };
+}
+
+export function activitiesOf(world: World): Activities {
+  const handlers = handlersOf(world);
+  const entries = ACTIVITY_COMMAND_TYPES.map((type) => [type, { ...handlers[type], retry: retryOf(type) }]);
+  return Object.fromEntries(entries) as unknown as Activities;
 }

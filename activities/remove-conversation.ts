@@ -3,16 +3,14 @@
  * Owns the order: leave the sandbox in one transaction, then remove; every part may be repeated.
  */
 import type { CommandOf } from '../core/machine/command.ts';
-import { PATIENT, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { reachableAgent } from './agent-target.ts';
 import { launchScope } from './launch-facts.ts';
 import { offerRoomTo } from './offer-room.ts';
 import { repositoryScope, secretScope } from './redaction.ts';
 import type { World } from './world.ts';
 
-export const removeConversation = (world: World): Activity<'removeConversation'> => ({
-  type: 'removeConversation',
-  retry: PATIENT,
+export const removeConversation = (world: World): Handler<'removeConversation'> => ({
   run: async (command) => {
     const { conversationId, id: commandId } = command;
     const { sandboxId, sandboxToRemove } = await world.placement.detach(conversationId);

@@ -5,7 +5,7 @@
 import type { RunId } from '../core/ids.ts';
 import type { PlanReport } from '../core/plan/plan.ts';
 import type { SpendLoss } from '../core/money/spend-loss.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { planOf } from './plan-item.ts';
 import { lostSpend } from './reconcile/run-calls.ts';
 import { gatherReport } from './report/gather-report.ts';
@@ -17,9 +17,7 @@ import { renderJunit } from '../report/render-junit.ts';
 import { renderMarkdown } from '../report/render-markdown.ts';
 import type { World } from './world.ts';
 
-export const reportRun = (world: World): Activity<'reportRun'> => ({
-  type: 'reportRun',
-  retry: BRIEF,
+export const reportRun = (world: World): Handler<'reportRun'> => ({
   run: async (command) => {
     await reportNow(world, command.runId);
     return { type: 'runReported', commandId: command.id };

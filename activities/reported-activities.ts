@@ -37,7 +37,6 @@ export function reportedActivities(activities: Activities, by: ReportedTo): Acti
 
 function reported(activity: Activity, reporter: TroubleReporter): Activity {
   return {
-    type: activity.type,
     retry: activity.retry,
     async run(command, context) {
       try {
@@ -66,7 +65,6 @@ function reportedWatch(activity: WatchActivity, reporter: TroubleReporter): Acti
     }
   };
   const watching: WatchActivity = {
-    type: activity.type,
     retry: activity.retry,
     poll,
     run: (command, { signal }) => watch(reporter.clock, signal, (memory) => poll(command, memory)),

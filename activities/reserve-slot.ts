@@ -3,13 +3,11 @@
  * Owns the translation of the store's answer.
  */
 import { userId } from '../core/ids.ts';
-import { PATIENT, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { answerWait } from './make-room.ts';
 import type { World } from './world.ts';
 
-export const reserveSlot = (world: World): Activity<'reserveSlot'> => ({
-  type: 'reserveSlot',
-  retry: PATIENT,
+export const reserveSlot = (world: World): Handler<'reserveSlot'> => ({
   run: async (command) => {
     const user = userId(command.userId);
     const { sandboxId, generation, inRun = false, id: commandId } = command;

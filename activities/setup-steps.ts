@@ -5,7 +5,7 @@
 import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { ParleyError } from '../core/parley-error.ts';
 import { quoted } from '../core/text/shell-word.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { cachedSetup } from './setup-cache.ts';
 import { launchFacts } from './launch-facts.ts';
@@ -28,7 +28,6 @@ const step = (
     readonly needs: readonly OwnScript[];
   },
 ) => ({
-  retry: BRIEF,
   async carryOut(command: CommandOf<Step>): Promise<void> {
     const { conversationId } = command;
     if (bringsNone(world, conversationId, does.needs)) return;
@@ -71,7 +70,7 @@ async function runJobSetup(world: World, command: CommandOf<'runSetupScript'>): 
 }
 
 /** Runs the repository's own set-up script, if it brings one, and then the command of the job. */
-export function runSetupScript(world: World): Activity<'runSetupScript'> {
+export function runSetupScript(world: World): Handler<'runSetupScript'> {
   const { carryOut, ...rest } = step(world, {
     script: () => `if [ -f ${SETUP_SCRIPT} ]; then bash ${SETUP_SCRIPT}; fi`,
     timeoutMs: SETUP_TIMEOUT_MS,
@@ -80,7 +79,6 @@ export function runSetupScript(world: World): Activity<'runSetupScript'> {
   });
   return {
     ...rest,
-    type: 'runSetupScript',
     run: async (command) => {
       if (command.isSetUp !== true) {
         await carryOut(command);
@@ -92,7 +90,7 @@ export function runSetupScript(world: World): Activity<'runSetupScript'> {
 }
 
 /** Installs the repository's pre-commit script as a Git hook, if it brings one. */
-export function setUpGitHooks(world: World): Activity<'setUpGitHooks'> {
+export function setUpGitHooks(world: World): Handler<'setUpGitHooks'> {
   const { carryOut, ...rest } = step(world, {
     script: (dir) =>
       `if [ -f ${HOOK_SCRIPT} ]; then install -m 755 ${HOOK_SCRIPT} ${quoted(`${dir}/.git/hooks/pre-commit`)}; fi`,
@@ -102,7 +100,6 @@ export function setUpGitHooks(world: World): Activity<'setUpGitHooks'> {
   });
   return {
     ...rest,
-    type: 'setUpGitHooks',
     run: async (command) => {
       await carryOut(command);
       return { type: 'gitHooksSetUp', commandId: command.id };
@@ -114,7 +111,7 @@ export function setUpGitHooks(world: World): Activity<'setUpGitHooks'> {
  * The agent reads skills from the repository itself; the step checks that the repository can be read by it, which
  * nobody but a script has changed since its commit was read.
  */
-export function setUpSkills(world: World): Activity<'setUpSkills'> {
+export function setUpSkills(world: World): Handler<'setUpSkills'> {
   const { carryOut, ...rest } = step(world, {
     script: () => 'git rev-parse --is-inside-work-tree >/dev/null',
     timeoutMs: HOOKS_TIMEOUT_MS,
@@ -123,7 +120,6 @@ export function setUpSkills(world: World): Activity<'setUpSkills'> {
   });
   return {
     ...rest,
-    type: 'setUpSkills',
     run: async (command) => {
       await carryOut(command);
       return { type: 'skillsSetUp', commandId: command.id };

@@ -18,7 +18,7 @@ import { readObservability, type Observability } from '../core/observability.ts'
 import { ParleyError } from '../core/parley-error.ts';
 import { waitOf } from '../core/plan/item-rules.ts';
 import type { Plan, PlanItem } from '../core/plan/plan.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { putLaunchFacts, type LaunchRepository, type LaunchSetup } from './launch-facts.ts';
 import { repositoryScope, secretForms, secretScope } from './redaction.ts';
 import { planItem } from './plan-item.ts';
@@ -31,9 +31,7 @@ export const LOCAL_USER = userId('local');
 
 type Start = CommandOf<'startConversation'>;
 
-export const startConversation = (world: World): Activity<'startConversation'> => ({
-  type: 'startConversation',
-  retry: BRIEF,
+export const startConversation = (world: World): Handler<'startConversation'> => ({
   run: async (command) => {
     const { plan, item } = await planItem(world, command);
     const observability = observabilityOf(item);

@@ -4,24 +4,21 @@
  */
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
-import { PATIENT, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { keepContact } from './sandbox-contact.ts';
 import type { World } from './world.ts';
 
-export const createSandbox = (world: World): Activity<'createSandbox'> => ({
+export const createSandbox = (world: World): Handler<'createSandbox'> => ({
   ...starter(world),
-  type: 'createSandbox',
 });
-export const resumeSandbox = (world: World): Activity<'resumeSandbox'> => ({
+export const resumeSandbox = (world: World): Handler<'resumeSandbox'> => ({
   ...starter(world),
-  type: 'resumeSandbox',
 });
 
 type StartCommand = CommandOf<'createSandbox'> | CommandOf<'resumeSandbox'>;
 
 const starter = (world: World) => ({
   // The machine's own deadline cancels the command.
-  retry: PATIENT,
   run: (command: StartCommand): Promise<MachineEvent> => start(world, command),
   failed: (command: StartCommand, error: ParleyError): MachineEvent => {
     if (error.code === 'runtime_gone') return { type: 'runtimeGone', commandId: command.id };

@@ -3,14 +3,12 @@
  * Owns the last read of the transcripts before the agent goes; an unreachable agent does not hold the stop up.
  */
 import type { CommandOf } from '../core/machine/command.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { syncTranscript } from './transcript.ts';
 import type { World } from './world.ts';
 
-export const stopSandbox = (world: World): Activity<'stopSandbox'> => ({
-  type: 'stopSandbox',
-  retry: BRIEF,
+export const stopSandbox = (world: World): Handler<'stopSandbox'> => ({
   run: async (command) => {
     await lastRead(world, command);
     const { sandboxId, generation } = command;

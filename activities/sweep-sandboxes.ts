@@ -1,13 +1,12 @@
 /**
  * Store and runtime side by side: what one holds and the other knows nothing of.
  * Owns the comparison, the patience before an orphan is removed, and the report; sandboxes that have a life are their
- * machine's, and are never touched here. Level-triggered: every sweep looks at everything, and one that was missed or
- * cut off is made good by the next.
+ * machine's, and are never touched here. Level-triggered: every sweep compares everything of its host, and one that was
+ * missed or cut off is made good by the next.
  */
 import type { SandboxId } from '../core/ids.ts';
 import type { SandboxRow } from '../core/machine/projection.ts';
 import { isReleased } from '../core/sandbox/row.ts';
-import type { HostLookup } from '../ports/host-leases.ts';
 import type { World } from './world.ts';
 
 /** An orphan is removed when this many sweeps saw it, */
@@ -33,11 +32,11 @@ export interface SweepReport {
   readonly problems: readonly string[];
 }
 
-/** Never throws: a runtime that cannot be asked changes nothing (D13). `hosts` null: no sandbox lives anywhere else. */
+/** Never throws: a runtime that cannot be asked changes nothing (D13). `host` null: no sandbox lives anywhere else. */
 export async function sweepSandboxes(
   world: SweptWorld,
   before: OrphanSightings,
-  hosts: HostLookup | null = null,
+  host: string | null = null,
 ): Promise<SweepReport> {
   const done: string[] = [];
   const problems: string[] = [];
@@ -47,9 +46,11 @@ export async function sweepSandboxes(
     const held = await world.runtime.list();
     // Before the records: one that is claimed meanwhile is found in either of the two.
     const warm = new Set((await world.warmPool.held()).map(({ sandboxId }) => sandboxId));
-    const rows = new Map((await world.records.sandboxes()).map((row) => [row.sandboxId, row] as const));
+    const rows = await world.records.sandboxes({ host });
+    const living = new Set(rows.map(({ sandboxId }) => sandboxId));
     for (const { sandboxId, generation } of distinct(held)) {
-      if (warm.has(sandboxId) || !isOrphan(rows.get(sandboxId))) continue;
+      if (warm.has(sandboxId) || living.has(sandboxId)) continue;
+      if (!isOrphan(await world.records.sandbox(sandboxId))) continue;
       const seen = seenAgain(before.get(sandboxId), world.clock.now());
       sightings.set(sandboxId, seen);
       if (!isDue(seen, world.clock.now())) continue;
@@ -59,9 +60,7 @@ export async function sweepSandboxes(
         done.push(`removed sandbox ${sandboxId}, which no record knew`);
       } else problems.push(problem);
     }
-    problems.push(
-      ...(await lost([...rows.values()], new Set(held.map(({ sandboxId }) => sandboxId)), hosts)),
-    );
+    problems.push(...lost(rows, new Set(held.map(({ sandboxId }) => sandboxId))));
     const leftovers = await world.runtime.removeLeftovers?.();
     done.push(...(leftovers ?? []).map((line) => `removed ${line}, which belonged to no sandbox`));
   } catch (error) {
@@ -71,9 +70,9 @@ export async function sweepSandboxes(
   return { sightings, done, problems };
 }
 
-/** No record, or one whose life is over: nobody will ever ask for this sandbox again. */
-function isOrphan(row: SandboxRow | undefined): boolean {
-  return row === undefined || (row.status === 'MISSING' && row.transition === null);
+/** No record, or one whose life is over: no command will ever concern this sandbox again. */
+function isOrphan(row: SandboxRow | null): boolean {
+  return row === null || (row.status === 'MISSING' && row.transition === null);
 }
 
 function seenAgain(
@@ -98,7 +97,7 @@ interface Orphan {
 async function removeOrphan(world: SweptWorld, { sandboxId, generation }: Orphan): Promise<string | null> {
   try {
     const archives = await world.archives.archives(sandboxId);
-    // Generation 0: a directory that never became a sandbox holds nobody's work.
+    // Generation 0: a directory that never became a sandbox holds no work.
     if (generation > 0 && !archives.some((archive) => archive.generation >= generation)) {
       const blobKey = `archives/${sandboxId}/${generation}.tgz`;
       const { sha256, bytes } = await world.blobs.put(blobKey, world.runtime.exportWorkspace(sandboxId));
@@ -119,20 +118,10 @@ async function removeOrphan(world: SweptWorld, { sandboxId, generation }: Orphan
 }
 
 /** Files that should be kept and are not there: a resume would begin with an empty workspace. */
-async function lost(
-  rows: readonly SandboxRow[],
-  held: ReadonlySet<SandboxId>,
-  hosts: HostLookup | null,
-): Promise<readonly string[]> {
-  const gone = rows
-    .filter(isReleased)
-    .map(({ sandboxId }) => sandboxId)
-    .filter((id) => !held.has(id));
-  // What is released on another machine lies on the disk of that one.
-  const elsewhere = hosts === null || gone.length === 0 ? new Map<SandboxId, string>() : await hosts.of(gone);
-  return gone
-    .filter((id) => (elsewhere.get(id) ?? hosts?.own) === hosts?.own)
-    .map((id) => `The files of sandbox ${id} are gone: the runtime does not hold it any more`);
+function lost(rows: readonly SandboxRow[], held: ReadonlySet<SandboxId>): readonly string[] {
+  return rows
+    .filter((row) => isReleased(row) && !held.has(row.sandboxId))
+    .map(({ sandboxId: id }) => `The files of sandbox ${id} are gone: the runtime does not hold it any more`);
 }
 
 /** A list may show a sandbox twice. */

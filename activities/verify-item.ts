@@ -6,7 +6,7 @@ import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { PlanScore, PlanVerify } from '../core/plan/plan-check.ts';
 import type { Score } from '../core/run/items/item-evidence.ts';
 import type { AgentTarget, CommandResult } from '../ports/agent-server.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { CHECK_LOG, checkLog } from './check-log.ts';
 import { endWords, workspaceFacts } from './in-sandbox.ts';
@@ -17,9 +17,7 @@ import type { World } from './world.ts';
 
 type Verify = CommandOf<'verifyItem'>;
 
-export const verifyItem = (world: World): Activity<'verifyItem'> => ({
-  type: 'verifyItem',
-  retry: BRIEF,
+export const verifyItem = (world: World): Handler<'verifyItem'> => ({
   run: (command) => verify(world, command),
   failed: (command, error) => ({
     type: 'verifyFailed',

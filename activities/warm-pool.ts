@@ -5,12 +5,10 @@
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { sandboxId, type SandboxId } from '../core/ids.ts';
 import { warmedName } from '../core/placement/warmed-name.ts';
-import { BRIEF, type Activity } from './activity.ts';
+import type { Handler } from './activity.ts';
 import type { World } from './world.ts';
 
-export const warmPool = (world: World): Activity<'warmPool'> => ({
-  type: 'warmPool',
-  retry: BRIEF,
+export const warmPool = (world: World): Handler<'warmPool'> => ({
   run: (command) => warm(world, command),
   failed: (command, error) => ({
     type: 'poolWarmed',

@@ -8,7 +8,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { LimitReached } from '../core/machine/snapshot.ts';
 import type { AgentConversationView } from '../ports/agent-server.ts';
 import type { Json } from '../ports/engine-store.ts';
-import { PATIENT, type PollResult, type WatchActivity } from './activity.ts';
+import type { PollResult, WatchHandler } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { spentBy } from './spend.ts';
@@ -18,9 +18,7 @@ import type { World } from './world.ts';
 
 type Watch = CommandOf<'watchAgent'>;
 
-export const watchAgent = (world: World): WatchActivity<'watchAgent'> => ({
-  type: 'watchAgent',
-  retry: PATIENT,
+export const watchAgent = (world: World): WatchHandler<'watchAgent'> => ({
   poll: (command, memory) => poll(world, command, memory),
   run: (command, { signal }) => watch(world.clock, signal, (memory) => poll(world, command, memory)),
   failed: (command, error) => lost(world, command, error),

@@ -6,7 +6,7 @@ import { idleAt, latestActivity } from '../core/sandbox/activity.ts';
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { RuntimePresence } from '../ports/sandbox-runtime.ts';
 import type { Json } from '../ports/engine-store.ts';
-import { PATIENT, type PollResult, type WatchActivity } from './activity.ts';
+import type { PollResult, WatchHandler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { watch } from './watch.ts';
 import type { World } from './world.ts';
@@ -14,9 +14,7 @@ import type { World } from './world.ts';
 /** Looks in a row that found the runtime unreachable before it is called stale. */
 const UNKNOWN_POLLS_MAX = 3;
 
-export const watchIdle = (world: World): WatchActivity<'watchIdle'> => ({
-  type: 'watchIdle',
-  retry: PATIENT,
+export const watchIdle = (world: World): WatchHandler<'watchIdle'> => ({
   poll: (command, memory) => poll(world, command, memory),
   run: (command, { signal }) => watch(world.clock, signal, (memory) => poll(world, command, memory)),
   failed: (command) => ({ type: 'runtimeUnknown', commandId: command.id }),

@@ -105,7 +105,6 @@ export const RATE_LIMIT_WAIT_MS = MINUTE_MS;
 
 /** Tags (spec "Limits", D21). */
 export const TAG_VALUE_CODE_POINTS_MAX = 256;
-export const TAG_KEY_PATTERN = /^[a-z0-9]+$/;
 /**
  * What a start request says about its trace (D21); the spec names no bounds. All of it goes with every record of the
  * conversation, and collectors cut longer texts off or refuse the span.

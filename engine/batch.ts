@@ -63,7 +63,7 @@ export class Batch {
   readonly inboxRemoved: string[] = [];
   /** Entities whose deadline struck and changed nothing: the clock may have been set back meanwhile. */
   readonly struckEarly: HeldEntity[] = [];
-  /** In order; empty unless somebody wants to see them. */
+  /** In order; empty unless a caller wants to see them. */
   readonly steps: StepRecord[] = [];
   /** Tells of this batch that have not been applied yet, in order. */
   readonly sends: Arrival[] = [];
@@ -86,7 +86,7 @@ export class Batch {
     }
   }
 
-  /** The wall clock was set: no step, so nobody is shown one. */
+  /** The wall clock was set: no step, so none is shown. */
   clockSet(address: EntityAddress, byMs: number): void {
     const entity = this.entity(address);
     const { clockSet, done: isDone } = machineOf(address.machine);

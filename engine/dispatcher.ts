@@ -99,7 +99,7 @@ export class Dispatcher {
     this.out.delete(commandId);
   }
 
-  /** The machine no longer waits: running work is told to stop. */
+  /** The machine no longer waits: running work is aborted. */
   cancel(commandId: string): void {
     const out = this.out.get(commandId);
     if (out === undefined) return;
@@ -108,7 +108,7 @@ export class Dispatcher {
     out.cancellation.cancel();
   }
 
-  /** Stops handing out and tells what runs to stop; what is out stays in the store. */
+  /** Stops handing out and aborts what runs; what is out stays in the store. */
   async stop(): Promise<void> {
     this.stopped = true;
     for (const commandId of [...this.out.keys()]) this.cancel(commandId);

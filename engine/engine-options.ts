@@ -1,5 +1,5 @@
 /**
- * What an engine is given, and what it tells whoever started it.
+ * What an engine is given, and what it reports to its caller.
  * Owns the shape; the loop is in engine.ts.
  */
 import type { Activities } from '../activities/activity.ts';

@@ -48,7 +48,7 @@ export class Engine implements Notifier {
   private quiet: (() => void)[] = [];
   private inboxCount = 0;
   private readonly lifeId: string;
-  /** What the wall clock shows beyond the one that nobody sets, as the deadlines that are armed take it to be. */
+  /** What the wall clock shows beyond the one that is never set, as the deadlines that are armed take it to be. */
   private wallOffsetMs: number;
 
   constructor(options: EngineOptions) {

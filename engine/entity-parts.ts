@@ -7,7 +7,7 @@ import type { Json, ListWrite, PartsWrite } from '../ports/engine-store.ts';
 
 type Lists = SplitState['lists'];
 
-/** The lists that the store has, element by element; null: it has none, or nobody can tell what it has. */
+/** The lists that the store has, element by element; null: it has none, or what it has is unknown. */
 export type KeptLists = Lists | null;
 
 /** Against nothing, or other lists than before, all of it. */

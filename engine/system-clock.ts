@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../ports/clock.ts';
 
 /** Node's timers hold 31 bits of milliseconds; longer waits are taken in steps. */
 const STEP_MAX_MS = 2 ** 31 - 1;
-/** Timers of Node go by the clock that nobody sets: so often it is compared with the one on the wall. */
+/** Timers of Node go by the clock that is never set: so often it is compared with the one on the wall. */
 const POLL_EVERY_MS = 1_000;
 /** Both are read one after the other, and adjusting the wall clock softly is no jump. */
 const JUMP_MIN_MS = 250;
@@ -35,7 +35,7 @@ let offsetMs = 0;
 class SystemTimer implements Timer {
   private readonly at: number;
   private readonly fire: () => void;
-  /** By the clock that nobody sets. */
+  /** By the clock that is never set. */
   private readonly dueBy: number;
   private handle: NodeJS.Timeout | undefined;
 
@@ -67,7 +67,7 @@ class SystemTimer implements Timer {
   }
 }
 
-/** A wall clock that is set forward brings every instant nearer: whoever waits for one is armed anew. */
+/** A wall clock that is set forward brings every instant nearer: a timer for one is armed anew. */
 function watchWall(): void {
   if (watch !== null) return;
   offsetMs = Date.now() - steady();

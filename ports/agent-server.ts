@@ -74,7 +74,7 @@ export interface AgentConversationView {
   /** With a rate limit: when the endpoint wants to be asked again, epoch milliseconds; null when it did not say. */
   readonly retryAt: number | null;
   readonly metrics: AgentMetrics | null;
-  /** Its workspace had no room left at some moment: what was written then may be missing. Absent where nobody looks. */
+  /** Its workspace had no room left at some moment: what was written then may be missing. Absent where it is not checked. */
   readonly diskWasFull?: boolean;
   /** Epoch milliseconds. */
   readonly updatedAt: number;
@@ -144,7 +144,7 @@ export interface CommandResult {
 export interface AgentEventPage {
   readonly items: readonly AgentEvent[];
   readonly nextPageId: string | null;
-  /** Of the answer as it came; absent where nobody counted. */
+  /** Of the answer as it came; absent where it was not counted. */
   readonly bytes?: number;
 }
 

@@ -4,7 +4,7 @@
  */
 export interface AuditEntry {
   readonly at: number;
-  /** Null when nobody was recognised. */
+  /** Null when no user was recognised. */
   readonly userId: string | null;
   readonly keyId: number | null;
   /** Name of the operation. */
@@ -27,7 +27,7 @@ export interface AuditFilter {
   readonly outcome?: 'done' | 'refused';
 }
 
-/** Appended to by whoever changes something, and read by administrators. */
+/** Appended to by each change, and read by administrators. */
 export interface AuditLog {
   append(entry: AuditEntry): Promise<void>;
   /** Newest first; `before` is the position of the last entry of the page before. `limit` 1..101. */

@@ -13,7 +13,7 @@ export interface Clock {
   /** Epoch milliseconds of the wall clock: people and NTP set it, and it goes on while the machine is suspended. */
   now(): number;
   /**
-   * Milliseconds from any origin on a clock that nobody sets and that stands still while the machine is suspended.
+   * Milliseconds from any origin on a clock that is never set and that stands still while the machine is suspended.
    * Limits of time at work go by it (D36): `now() - steady()` changes by as much as the wall clock was set.
    */
   steady(): number;

@@ -8,7 +8,7 @@ import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
 export interface IssueRequest extends Omit<IssueQuery, 'entry'> {
   /** The job's own credential; null for that of the code host. */
   readonly token: string | null;
-  /** Told of every longer wait and when it ends, in words for people. */
+  /** Called with every longer wait and when it ends, in words for people. */
   onWait(words: string): void;
 }
 
@@ -33,7 +33,7 @@ export interface PullRequestRequest {
   readonly reviewers: readonly string[];
   /** What is said at the issue, with the address in place of `{url}`; null says nothing. */
   readonly comment: { readonly issue: number; readonly text: string } | null;
-  /** Told of every longer wait and when it ends, in words for people. */
+  /** Called with every longer wait and when it ends, in words for people. */
   onWait(words: string): void;
 }
 
@@ -41,7 +41,7 @@ export interface PullRequestRequest {
 export interface PullRequestAnswer {
   readonly number: number;
   readonly url: string;
-  /** `closed` and `merged`: somebody ended it, and it was left alone. */
+  /** `closed` and `merged`: a person ended it, and it was left alone. */
   readonly state: 'opened' | 'updated' | 'closed' | 'merged';
   /** What is there, but not as the job says: a label the host does not know, a reviewer it does not let be asked. */
   readonly notes: readonly string[];

@@ -26,7 +26,7 @@ export interface Deployment {
   readonly gitAuthor: { readonly name: string; readonly email: string };
   /** True when client headers are forwarded to the gateway: reconciliation may then trust session ids (D27). */
   readonly forwardsHeaders: boolean;
-  /** Where people reach the console, without a slash at its end; absent: nobody has said. */
+  /** Where people reach the console, without a slash at its end; absent: it is not configured. */
   readonly consoleUrl?: string;
   /** How often a runtime and an agent are asked although nothing was heard. */
   readonly pollMs: number;

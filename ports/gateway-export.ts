@@ -22,7 +22,7 @@ export interface GatewayExport {
    */
   rows(interval: { readonly from: number; readonly to: number }): Promise<readonly GatewayRow[]>;
   /**
-   * Every row of an export that somebody saved, in groups one after the other, to be gone through once; the ending of the path, .jsonl, .json or .csv,
+   * Every row of an export that was saved, in groups one after the other, to be gone through once; the ending of the path, .jsonl, .json or .csv,
    * says how it is written.
    * @throws ParleyError export_invalid when the file is missing, empty or cut off, has another ending, or holds a row
    * that cannot be read

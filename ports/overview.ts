@@ -1,5 +1,5 @@
 /**
- * What an installation is at this moment and came to over time, for whoever looks at it as a whole.
+ * What an installation is at this moment and came to over time, for operators, as a whole.
  * Owns the interface; sums are made where the rows are, every answer has a bound, and `userId` null asks for everybody.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
@@ -86,7 +86,7 @@ export interface InsideOfSandbox {
   readonly newest: readonly { readonly conversationId: ConversationId; readonly row: ConversationRow }[];
 }
 
-/** A step behind the end of a run that failed, such as a message that nobody took. */
+/** A step behind the end of a run that failed, such as a message that was not taken. */
 export interface FailedLastStep {
   readonly runId: RunId;
   readonly name: string;
@@ -127,7 +127,7 @@ export interface Overview {
   ): Promise<ReadonlyMap<SandboxId, InsideOfSandbox>>;
   /** Newest first, by their last change. */
   failedStarts(wanted: FailuresWanted): Promise<readonly ConversationRow[]>;
-  /** Newest first: those in `ERROR`, and those whose runtime was found gone although nobody had asked for it. */
+  /** Newest first: those in `ERROR`, and those whose runtime was found gone although no request had asked for it. */
   failedSandboxes(wanted: FailuresWanted): Promise<readonly SandboxRow[]>;
   failedLastSteps(wanted: FailuresWanted): Promise<readonly FailedLastStep[]>;
 }

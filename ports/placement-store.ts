@@ -32,7 +32,7 @@ export interface PlaceRequest {
   readonly excluded: readonly SandboxId[];
   /** The place that was refused is given back, and no other is taken. */
   readonly onlyLeaves?: boolean;
-  /** A refusal is the last word: asked again, the same is answered. Absent: whoever is refused may ask anew. */
+  /** A refusal is the last word: asked again, the same is answered. Absent: the conversation may ask anew. */
   readonly isFinal?: boolean;
   /** Stands in the line for a slot instead of being refused one (D29). */
   readonly waits?: boolean;
@@ -60,7 +60,7 @@ export interface PoolToFill {
  */
 interface LeavesBehind {
   readonly leftBehind?: SandboxId;
-  /** It stood in the line and took no slot: what was free for it is free for the next, who has to be told. */
+  /** It stood in the line and took no slot: what was free for it is free for the next, which has to be informed. */
   readonly leftLine?: true;
 }
 
@@ -73,9 +73,9 @@ export type PlaceOutcome =
       readonly decision: PlacementDecision;
     })
   | (LeavesBehind & { readonly kind: 'refused'; readonly refusal: PlacementRefusal })
-  /** It stands in the line, and is to ask again when it is told that there is room. */
+  /** It stands in the line, and is to ask again once it hears that there is room. */
   | (LeavesBehind & { readonly kind: 'waits'; readonly slots: TakenSlots })
-  /** Somebody else was faster with the warm sandbox: nobody was placed, to be asked again with another or none. */
+  /** Another claim was faster with the warm sandbox: the conversation was not placed, to be asked again with another or none. */
   | { readonly kind: 'warm_lost' };
 
 /** Whether a slot was had. */
@@ -151,7 +151,7 @@ export interface PlacementStore {
     readonly toRemove: boolean;
     readonly onlyAtRest?: boolean;
   }): Promise<ClaimOutcome>;
-  /** Who waits for a slot and may have one now, in the order of the line: each is to be told to ask again. */
+  /** Who waits for a slot and may have one now, in the order of the line: each is to ask again. */
   nextInLine(request: { readonly limits: CapacityLimits; readonly now: number }): Promise<readonly Waiter[]>;
   /** Where each stands that waits, 1 for the next, by the id of its machine; one whose turn it is has none. */
   positions(request: {

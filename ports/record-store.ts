@@ -18,7 +18,8 @@ export interface RecordStore {
   /** Writes rows guarded by (generation, sequence): an older one never wins. Used by drivers without EngineStore. */
   project(rows: readonly ProjectionRow[]): Promise<void>;
   sandbox(id: SandboxId): Promise<SandboxRow | null>;
-  sandboxes(filter?: { readonly runId?: RunId }): Promise<readonly SandboxRow[]>;
+  /** `living`: only those that are not `MISSING`, and on that host or bound to none; `host` null: wherever they are. */
+  sandboxes(living?: { readonly host: string | null }): Promise<readonly SandboxRow[]>;
   conversation(id: ConversationId): Promise<ConversationRow | null>;
   conversations(filter?: {
     readonly runId?: RunId;
@@ -87,7 +88,7 @@ export interface LifecycleLog {
   ): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
 }
 
-/** What happened to a run as a whole: what somebody changed of it, and what it said once. */
+/** What happened to a run as a whole: what a caller changed of it, and what it said once. */
 export interface RunLog {
   /** In the order in which they were recorded. */
   runEvents(runId: RunId): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;

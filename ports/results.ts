@@ -44,7 +44,7 @@ export interface Fetched {
   readonly left: readonly string[];
 }
 
-/** Results as somebody on this machine has them: wherever they live, as files of a folder when that is needed. */
+/** Results as this machine has them: wherever they live, as files of a folder when that is needed. */
 export interface LocalResults extends Results {
   /** Folder of this machine for a run's results: where they live, or where copies of them go. */
   folder(runId: RunId): string;

@@ -1,7 +1,7 @@
 /**
  * Where sandboxes come from.
  * Owns the interface every runtime implements; one contract suite runs against all of them.
- * A runtime knows nothing of lifecycle rules: it starts, stops, destroys and tells what it sees.
+ * A runtime knows nothing of lifecycle rules: it starts, stops, destroys and reports what it sees.
  * Beside the six calls every runtime has, `freezer` and `removeLeftovers` exist where `capabilities` says so; `limits`,
  * `resume`, `export` and `survivesRestart` of the capabilities and `cause` of a crash are what the suite reads.
  */
@@ -16,7 +16,7 @@ export type LimitStrength = 'sandbox' | 'process' | 'watched' | 'none';
 /** What a runtime may be able to bound. */
 export type LimitName = 'memory' | 'processes' | 'cpu' | 'fileSize' | 'workspace';
 
-/** What a runtime can do; published, so that nobody finds out by failing. */
+/** What a runtime can do; published, so that no caller finds out by failing. */
 export interface RuntimeCapabilities {
   readonly kind: string;
   /** `none` means a plain process: it separates nothing. */
@@ -55,7 +55,7 @@ export interface SandboxLimits {
 
 /** Why an incarnation ended by itself, as far as it is known. */
 export type CrashCause =
-  /** Its program ended, with that code; null when nobody saw it. */
+  /** Its program ended, with that code; null when it was not seen. */
   | { readonly kind: 'exit'; readonly exitCode: number | null }
   /** The kernel ended it because its memory was used up. */
   | { readonly kind: 'out_of_memory' }
@@ -100,7 +100,7 @@ export type RuntimePresence =
   | {
       readonly kind: 'stopped';
       readonly generation: number;
-      /** True when its host took it away, and nobody here asked for that. */
+      /** True when its host took it away, and no command of ours asked for that. */
       readonly isEvicted?: boolean;
     }
   /** `reason` is for people and holds the last words; `cause` is absent where a runtime does not tell it. */

@@ -1,6 +1,6 @@
 /**
  * Budgets that hold for the calls of several conversations together: those of runs.
- * Owns the interface; the proxy counts what is spent, whoever plans says how much may be.
+ * Owns the interface; the proxy counts what is spent, the plan says how much may be.
  */
 import type { NanoUsd } from '../core/money/money.ts';
 

@@ -27,7 +27,7 @@ export interface ReservationWait {
   readonly kind: 'waiting';
   /** Never rejects; after `cancel` it never resolves. */
   readonly answer: Promise<ReservationAnswer>;
-  /** Nobody wants the answer any more; without effect once it is there. */
+  /** The caller does not want the answer any more; without effect once it is there. */
   cancel(): void;
 }
 

@@ -27,7 +27,7 @@ export interface StartTask {
 /**
  * How far a start has come that its machine may not have yet. `accepted`: its secrets may be missing. `sealed`: it holds
  * all that its machine needs, and is delivered whatever becomes of the process that took it. `abandoned`: it is being
- * taken back, and nobody was told of it.
+ * taken back, and no caller has heard of it.
  */
 export type StartStage = 'accepted' | 'sealed' | 'abandoned';
 
@@ -39,9 +39,9 @@ export interface LeasedStart {
 
 /** Which starts are asked for. */
 export interface StartLease {
-  /** Those whose lease has ended by then; null takes all, for whoever is alone on the store. */
+  /** Those whose lease has ended by then; null takes all, for a process that is alone on the store. */
   readonly now: number | null;
-  /** Nobody else takes them before. */
+  /** No other process takes them before. */
   readonly until: number;
   /** Null for no bound. */
   readonly limit: number | null;
@@ -84,7 +84,7 @@ export interface StartTaskStore {
   stageOf(taskId: string): Promise<StartStage | null>;
   /** All that the machine needs is stored. False when it is abandoned or gone: then it must not be delivered. */
   markSealed(taskId: string): Promise<boolean>;
-  /** From now on nobody seals it. False when it was sealed, or is gone: then it must not be forgotten. */
+  /** From now on no process seals it. False when it was sealed, or is gone: then it must not be forgotten. */
   abandon(taskId: string): Promise<boolean>;
   /** The machine has the request: nothing is delivered again. */
   markDelivered(taskId: string): Promise<void>;
@@ -94,7 +94,7 @@ export interface StartTaskStore {
   takeUndelivered(lease: StartLease): Promise<readonly LeasedStart[]>;
   /** A start that was not accepted after all, and has left its place; its ids are free for a repeat. */
   remove(taskId: string): Promise<void>;
-  /** Those that their machines may not have yet, whoever holds them. */
+  /** Those that their machines may not have yet, whichever process holds them. */
   undelivered(): Promise<readonly StartTask[]>;
   /** Null where there is no such task, or it is somebody else's. */
   byIds(userId: UserId, ids: readonly string[]): Promise<readonly (StartTask | null)[]>;

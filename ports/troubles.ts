@@ -1,5 +1,5 @@
 /**
- * Where current trouble is kept for whoever looks: one row per entity and what it tries.
+ * Where current trouble is kept for those who ask: one row per entity and what it tries.
  * Owns the interface; rows are written where retries are decided, and no machine reads them.
  */
 import type { EntityAddress } from '../core/ids.ts';

@@ -1,6 +1,6 @@
 /**
  * What is counted about the warm pool.
- * Owns the interface; where there is no page of metrics, nobody listens.
+ * Owns the interface; where there is no page of metrics, it does nothing.
  */
 
 /** Sandboxes of the pool by what they do, and how many are wanted. */
@@ -14,7 +14,7 @@ export interface WarmHeld {
 /** Counts; must not throw. */
 export interface WarmMeter {
   held(held: WarmHeld): void;
-  /** `lost`: somebody else was faster. */
+  /** `lost`: another claim was faster. */
   claim(outcome: 'claimed' | 'lost'): void;
   gaveUp(): void;
 }

@@ -1,5 +1,5 @@
 /**
- * Sandboxes that are booted before anybody asks for one, and belong to nobody yet.
+ * Sandboxes that are booted before they are asked for, and have no owner yet.
  * Owns the interface; who claims one is decided in the transaction that places (ports/placement-store.ts).
  */
 import type { SandboxId } from '../core/ids.ts';
@@ -22,9 +22,9 @@ export interface WarmFigures {
   readonly leaving: number;
 }
 
-/** Warm sandboxes, from before their boot until somebody has claimed them. */
+/** Warm sandboxes, from before their boot until they are claimed. */
 export interface WarmPool {
-  /** Those that belong to nobody, the oldest first; with `host` those on that one. */
+  /** Those without an owner, the oldest first; with `host` those on that one. */
   held(host?: string): Promise<readonly WarmSandbox[]>;
   /** Those that may be claimed, the oldest first. */
   usable(use: WarmUse): Promise<readonly WarmSandbox[]>;
@@ -39,7 +39,7 @@ export interface WarmPool {
   }): Promise<SlotOutcome>;
   /** It answers since `now`. False when it is not booting any more: given up meanwhile. */
   ready(sandboxId: SandboxId, now: number): Promise<boolean>;
-  /** Nobody can claim it from now on. False when somebody has, or it was given up before. */
+  /** It cannot be claimed from now on. False when it was, or it was given up before. */
   giveUp(sandboxId: SandboxId): Promise<boolean>;
   /** What was given up is gone from the runtime: its record and its slot go. Idempotent. */
   removed(sandboxId: SandboxId): Promise<void>;

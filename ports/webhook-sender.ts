@@ -1,5 +1,5 @@
 /**
- * Telling somebody else's server that something has happened.
+ * Calls another system's server when something has happened.
  * Owns the interface; what is told, and when, is decided by who calls.
  */
 export interface WebhookMessage {
@@ -20,7 +20,7 @@ export interface WebhookMessage {
 export interface WebhookSender {
   /**
    * Resolves when the receiver has answered 2xx; the same message may arrive again.
-   * @throws ParleyError notify_failed when a repeat may help (nobody answers, 408, 425, 429, 5xx), notify_refused else
+   * @throws ParleyError notify_failed when a repeat may help (no answer, 408, 425, 429, 5xx), notify_refused else
    */
   send(message: WebhookMessage): Promise<void>;
 }

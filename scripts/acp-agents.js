@@ -10,7 +10,7 @@ import { runNetworkStep } from './run-quietly.js';
 import { ROOT } from './setup.js';
 import { runAsProgram, toolsFolder, underLock } from './tool-cache.js';
 
-/** By the name of the preset. */
+/** By the name of the preset. @typedef {keyof typeof AGENT_VERSIONS} InstalledAgentName */
 export const AGENT_VERSIONS = { opencode: '1.18.33', 'claude-code': '0.49.0', codex: '2.6.0' };
 
 const NAMES = Object.keys(AGENT_VERSIONS);
@@ -20,7 +20,10 @@ function deploymentFolder(env) {
   return path.join(toolsFolder(env), 'acp-agents');
 }
 
-/** The folder of the version above, with its program in `bin/`; null when it is not installed. */
+/**
+ * The folder of the version above, with its program in `bin/`; null when it is not installed.
+ * @type {(name: InstalledAgentName, env: NodeJS.ProcessEnv) => string | null}
+ */
 export function agentFolder(name, env) {
   const agent = path.join(deploymentFolder(env), 'agents', name);
   const note = path.join(agent, 'agent.json');
@@ -29,14 +32,17 @@ export function agentFolder(name, env) {
   return version === AGENT_VERSIONS[name] ? path.join(agent, directory) : null;
 }
 
-/** Null when all are installed, else the sentence that says what is missing. */
+/** Null when all are installed, else the sentence that says what is missing. @param {NodeJS.ProcessEnv} env */
 export function acpAgentsMissing(env) {
   const missing = NAMES.filter((name) => agentFolder(name, env) === null);
   if (missing.length === 0) return null;
   return `the coding agent${missing.length === 1 ? '' : 's'} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed`;
 }
 
-/** Installs what is missing; resolves with one line for each agent that says how it went. */
+/**
+ * Installs what is missing; resolves with one line for each agent that says how it went.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export async function installAcpAgents(env) {
   mkdirSync(deploymentFolder(env), { recursive: true });
   return await underLock('acp-agents', env, async () => {

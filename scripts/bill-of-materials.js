@@ -1,6 +1,6 @@
 /**
  * The bill of materials of a package, as CycloneDX: what is installed with it, as npm tells, and what is bundled into it.
- * Owns the second: npm knows nothing of it, and whoever looks for a vulnerable package must find it.
+ * Owns the second: npm knows nothing of it, and a search for a vulnerable package must find it.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -7,6 +7,7 @@ import { ROOT } from './setup.js';
 /**
  * zod's messages in forty languages, of which its default is one: a third of what a quick command parses. Only English
  * is kept; `z.locales` is not used.
+ * @type {import('esbuild').Plugin}
  */
 export const ENGLISH_ONLY = {
   name: 'english-only',
@@ -17,7 +18,10 @@ export const ENGLISH_ONLY = {
   },
 };
 
-/** One esbuild call with what every bundle of the project has in common; returns the files that went into it. */
+/**
+ * One esbuild call with what every bundle of the project has in common; returns the files that went into it.
+ * @type {(options: import('esbuild').BuildOptions) => Promise<readonly string[]>}
+ */
 export async function bundle(options) {
   const esbuild = await import('esbuild');
   const { metafile } = await esbuild.build({

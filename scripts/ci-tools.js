@@ -19,24 +19,24 @@ import {
 const ACTIONLINT_VERSION = 'v1.7.12';
 const GITLAB_VERSION = '4.75.1';
 
-/** Where actionlint is: on the path, or in the cache; null when it is neither. */
+/** Where actionlint is: on the path, or in the cache; null when it is neither. @param {NodeJS.ProcessEnv} env */
 export function installedActionlint(env) {
   return programIn(actionlintFolder(env), 'actionlint', env);
 }
 
-/** The module of gitlab-ci-local that Node runs; null when it is not installed. */
+/** The module of gitlab-ci-local that Node runs; null when it is not installed. @param {NodeJS.ProcessEnv} env */
 export function installedGitlabCiLocal(env) {
   const program = path.join(gitlabFolder(env), 'node_modules', 'gitlab-ci-local', 'dist', 'index.js');
   return existsSync(program) ? program : null;
 }
 
-/** Null when both are installed, else the sentence that says what is missing. */
+/** Null when both are installed, else the sentence that says what is missing. @param {NodeJS.ProcessEnv} env */
 export function ciToolsMissing(env) {
   if (installedActionlint(env) === null) return 'actionlint is not installed';
   return installedGitlabCiLocal(env) === null ? 'gitlab-ci-local is not installed' : null;
 }
 
-/** Installs both; resolves with one line for each that says how it went. */
+/** Installs both; resolves with one line for each that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installCiTools(env) {
   return await underLock('ci-tools', env, () =>
     Promise.all([installActionlint(env), installGitlabCiLocal(env)]),

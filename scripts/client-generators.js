@@ -42,21 +42,24 @@ go 1.21
 require gopkg.in/validator.v2 v2.0.1
 `;
 
-/** Where the packages of npm are: beside them a program finds both by name. */
+/** Where the packages of npm are: beside them a program finds both by name. @param {NodeJS.ProcessEnv} env */
 export function typescriptGenerator(env) {
   const folder = path.join(toolsFolder(env), `openapi-typescript-${TYPESCRIPT_VERSION}-${FETCH_VERSION}`);
   const modules = path.join(folder, 'node_modules');
   return { folder, modules, program: path.join(modules, 'openapi-typescript', 'bin', 'cli.js') };
 }
 
-/** Where the jar of the other is, and the module that its Go is compiled in. */
+/** Where the jar of the other is, and the module that its Go is compiled in. @param {NodeJS.ProcessEnv} env */
 export function javaGenerator(env) {
   const folder = path.join(toolsFolder(env), `openapi-generator-${JAR_VERSION}`);
   const jar = path.join(folder, 'lib', `openapi-generator-cli-${JAR_VERSION}.jar`);
   return { folder, jar, goModule: path.join(folder, 'module') };
 }
 
-/** Null when both are installed and can run, else the sentence that says what is missing. */
+/**
+ * Null when both are installed and can run, else the sentence that says what is missing.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export function clientGeneratorsMissing(env) {
   const missing = ['java', 'go'].find((tool) => onPath(tool, env) === null);
   if (missing !== undefined) return `${missing} is not installed`;
@@ -64,7 +67,7 @@ export function clientGeneratorsMissing(env) {
   return isThere ? null : 'the generators of clients are not installed';
 }
 
-/** Installs both; resolves with one line for each that says how it went. */
+/** Installs both; resolves with one line for each that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installClientGenerators(env) {
   return await underLock('client-generators', env, () =>
     Promise.all([installTypescript(env), installJar(env)]),

@@ -22,7 +22,7 @@ export function hierarchies() {
     .map(({ name }) => path.join(CONTROL_GROUPS, name));
 }
 
-/** Ends the machine with that folder, and removes what is left of it. Nothing to do is success. */
+/** Ends the machine with that folder, and removes what is left of it. Nothing to do is success. @param {string} dir */
 export async function removeMachine(dir) {
   for (const pid of holdersOf(dir)) process.kill(pid, 'SIGKILL');
   await removeGroups(path.basename(dir));

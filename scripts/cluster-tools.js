@@ -89,7 +89,9 @@ const PACKAGES = ['etcd-server', 'containernetworking-plugins', 'ipset', 'libips
 /** Of the system, with its package: they run beside a Docker of it, too. */
 const SYSTEM = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc', 'iptables', 'kubectl'];
 
-/** Folders of the parts; null when one of them is missing. */
+/** The first program of a pod, and folders of the rest. @typedef {Record<'pause' | 'debian' | 'kubernetes' | 'router' | 'names', string>} ClusterParts */
+
+/** Folders of the parts; null when one of them is missing. @type {(env: NodeJS.ProcessEnv) => ClusterParts | null} */
 export function installedCluster(env) {
   const folders = foldersOf(PARTS, env);
   if (folders.includes(null)) return null;
@@ -97,7 +99,7 @@ export function installedCluster(env) {
   return { pause: path.join(pause, 'pause'), debian, kubernetes, router, names };
 }
 
-/** Why no cluster can start here, as a sentence; null when one can. */
+/** Why no cluster can start here, as a sentence; null when one can. @param {NodeJS.ProcessEnv} env */
 export function clusterMissing(env) {
   if (process.platform !== 'linux') return 'a cluster starts on Linux only';
   if (process.getuid() !== 0) return 'only root can start a cluster';
@@ -108,7 +110,10 @@ export function clusterMissing(env) {
     : null;
 }
 
-/** Installs what is missing, one after the other; resolves with one line for each that says how it went. */
+/**
+ * Installs what is missing, one after the other; resolves with one line for each that says how it went.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export async function installCluster(env) {
   return await underLock('cluster', env, () => installParts(PARTS, env, { ...env, CGO_ENABLED: '0' }));
 }

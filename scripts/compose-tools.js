@@ -32,7 +32,12 @@ const PARTS = [
   { name: `compose-${COMPOSE_VERSION}`, programs: ['docker-compose'], make: buildCompose },
 ];
 
-/** Folders of the three, and Temporal's CLI; null when one of them is missing. */
+/** Folders of programs, and `cli`, the program that a health check asks. @typedef {Record<'compose' | 'server' | 'ui' | 'cli', string>} ComposeTools */
+
+/**
+ * Folders of the three, and Temporal's CLI; null when one of them is missing.
+ * @type {(env: NodeJS.ProcessEnv) => ComposeTools | null}
+ */
 export function installedComposeTools(env) {
   const folders = foldersOf(PARTS, env);
   const cli = cliProgram(env);
@@ -41,7 +46,10 @@ export function installedComposeTools(env) {
   return { compose, server, ui, cli };
 }
 
-/** Installs what is missing, one after the other; resolves with one line for each that says how it went. */
+/**
+ * Installs what is missing, one after the other; resolves with one line for each that says how it went.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export async function installComposeTools(env) {
   return await underLock('compose', env, async () => [
     await installCli(env),

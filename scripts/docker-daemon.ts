@@ -1,7 +1,7 @@
 /**
  * A Docker daemon for tests and chaos: the one of this machine where it answers, else one of their own.
  * Owns starting it without a network, below a temporary folder, and its end with everything it ran. One for each
- * process; whoever asks why there is none gets a sentence.
+ * process; the reason why there is none is a sentence.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import {

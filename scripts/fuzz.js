@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz [-- --inputs N] [--seed N]`: plays inputs at every border where a sandbox speaks, 200,000 in all unless
- * it is told otherwise, and prints how many each border had and what memory they left behind.
+ * other options say so, and prints how many each border had and what memory they left behind.
  * Owns the table; what is an input, and what must hold, is test/escape/fuzzed-borders.test.ts.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -15,7 +15,10 @@ const GITEA_VERSION = 'v1.26.0';
 const STATIC_PARTS = ['options', 'public', 'templates'];
 const C_COMPILERS = ['gcc', 'cc', 'clang'];
 
-/** The program, and the folder of its templates and options; null when it was not built. */
+/**
+ * The program, and the folder of its templates and options; null when it was not built.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export function installedGitea(env) {
   const folder = folderOf(env);
   const program = path.join(folder, 'gitea');
@@ -26,7 +29,7 @@ function folderOf(env) {
   return path.join(toolsFolder(env), `gitea-${GITEA_VERSION}`);
 }
 
-/** Installs it; resolves with a line that says how it went. */
+/** Installs it; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installGitea(env) {
   const there = installedGitea(env)?.program ?? null;
   const compiler = C_COMPILERS.find((name) => onPath(name, env) !== null) ?? 'a C compiler';

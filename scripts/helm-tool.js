@@ -10,10 +10,10 @@ const HELM_VERSION = 'v3.22.0';
 
 const folderOf = (env) => path.join(toolsFolder(env), `helm-${HELM_VERSION}`);
 
-/** Where Helm is: on the path, or in the cache; null when it is neither. */
+/** Where Helm is: on the path, or in the cache; null when it is neither. @param {NodeJS.ProcessEnv} env */
 export const installedHelm = (env) => programIn(folderOf(env), 'helm', env);
 
-/** Installs it; resolves with a line that says how it went. */
+/** Installs it; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installHelm(env) {
   return await underLock('helm', env, () =>
     installTool({ name: 'Helm', there: installedHelm(env), folder: folderOf(env) }, env, (target) =>

@@ -2,7 +2,7 @@
  * What the images of chart/images/ are made of, as trees of files: the built programs, and of the installed packages
  * those that run, for this platform. A recipe calls it in its first stage: `node scripts/image-files.js TARGET` writes
  * TARGET/parley and TARGET/sandbox, and with `--origin "COMMIT INSTANT"` into the first of them what it was made of.
- * Owns what is left out, and that times and rights are the same whoever builds; must not install or build.
+ * Owns what is left out, and that times and rights are the same on every machine that builds; must not install or build.
  */
 import {
   chmodSync,
@@ -24,7 +24,7 @@ import { ROOT } from './setup.js';
 const HOME = 'opt/parley';
 /** Peers that nothing of an image runs: they are for tests. */
 const NOT_RUN = ['@temporalio/testing'];
-/** Declarations, maps and sources of packages; nobody loads them. */
+/** Declarations, maps and sources of packages; no program loads them. */
 const NOT_LOADED = /\.(?:[cm]?ts|map|flow)$/;
 /** Native code of packages, by what their folder is called for each platform. */
 const PREBUILT = 'node_modules/@temporalio/core-bridge/releases';
@@ -42,7 +42,7 @@ const SANDBOX_PROGRAMS = [
 const SANDBOX_FOLDERS = ['workspace', 'agent', 'home/agent', 'run/parley/agent', 'opt/parley-guard'];
 const COMMAND = '#!/bin/sh\nexec node /opt/parley/dist/parley.js "$@"\n';
 
-/** Writes both trees below `target`, which is made. */
+/** Writes both trees below `target`, which is made. @type {(target: string, root?: string) => void} */
 export function writeImageFiles(target, root = ROOT) {
   rmSync(target, { recursive: true, force: true });
   writeParley(root, path.join(target, 'parley'));
@@ -50,7 +50,10 @@ export function writeImageFiles(target, root = ROOT) {
   settle(target);
 }
 
-/** What `parley --version` says in the image; `origin` is a commit and its instant, or empty where nobody knows. */
+/**
+ * What `parley --version` says in the image; `origin` is a commit and its instant, or empty where it is unknown.
+ * @type {(target: string, origin: string, root?: string) => void}
+ */
 export function writeOrigin(target, origin, root = ROOT) {
   const [commit = null, date = null] = origin.split(' ').filter(Boolean);
   const { hash: build } = JSON.parse(readFileSync(path.join(root, 'dist', '.build.json'), 'utf8'));
@@ -76,6 +79,7 @@ function writeParley(root, image) {
 /**
  * Folders below `root` of the packages that the programs load: what package.json depends on, optional peers included,
  * with all that those depend on, as the lock file has them.
+ * @type {(root: string) => readonly string[]}
  */
 export function runtimePackages(root) {
   const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'));
@@ -137,7 +141,7 @@ function writeSandbox(root, image) {
   for (const folder of SANDBOX_FOLDERS) mkdirSync(path.join(image, folder), { recursive: true });
 }
 
-/** Read by all, changed by nobody, and as old as the sources say: an image tells nothing of when it was built. */
+/** Read by all, changed by none, and as old as the sources say: an image does not say when it was built. */
 function settle(folder) {
   const at = Number(process.env.SOURCE_DATE_EPOCH ?? 0);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

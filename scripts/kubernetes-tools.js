@@ -42,7 +42,12 @@ function folderOf(env) {
   return path.join(toolsFolder(env), `kubernetes-${KUBERNETES_VERSION}-kwok-${KWOK_VERSION}`);
 }
 
-/** Whole paths of all three programs; null when one of them is missing. */
+/** @typedef {Record<'etcd' | 'kwok' | 'apiServer', string>} KubernetesPrograms */
+
+/**
+ * Whole paths of all three programs; null when one of them is missing.
+ * @type {(env: NodeJS.ProcessEnv) => KubernetesPrograms | null}
+ */
 export function installedKubernetes(env) {
   const [etcd, kwok, apiServer] = PROGRAMS.map(({ name }) => installed(name, env));
   if (!etcd || !kwok || !apiServer) return null;
@@ -56,7 +61,10 @@ function installed(name, env) {
   return name === 'etcd' ? onPath(name, env) : null;
 }
 
-/** Installs what is missing, one after the other; resolves with one line for each that says how it went. */
+/**
+ * Installs what is missing, one after the other; resolves with one line for each that says how it went.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export async function installKubernetes(env) {
   mkdirSync(folderOf(env), { recursive: true });
   return await underLock('kubernetes', env, async () => {

@@ -15,23 +15,26 @@ const { commit: COMMIT } = JSON.parse(
   readFileSync(path.join(ROOT, 'test', 'upgrade', 'last-release.json'), 'utf8'),
 );
 
-/** The folder of the installed package; null when it is not there. */
+/** The folder of the installed package; null when it is not there. @param {NodeJS.ProcessEnv} env */
 export function installedLastRelease(env) {
   const folder = path.join(prefixOf(env), 'lib', 'node_modules', 'parley');
   return existsSync(path.join(folder, 'bin', 'parley.js')) ? folder : null;
 }
 
-/** Why the last release cannot be started here, as a sentence; null when it can. */
+/** Why the last release cannot be started here, as a sentence; null when it can. @param {NodeJS.ProcessEnv} env */
 export function lastReleaseMissing(env) {
   if (installedLastRelease(env) !== null) return null;
-  return isInHistory()
+  return isInHistory(COMMIT)
     ? 'the last release is not installed; install it with "node scripts/last-release.js"'
     : `the commit of the last release, ${COMMIT.slice(0, 12)}, is not in this clone; "git fetch --unshallow" brings it`;
 }
 
-/** Installs it; resolves with a line that says how it went. A clone without the commit needs none: its tests are skipped. */
+/**
+ * Installs it; resolves with a line that says how it went. A clone without the commit needs none: its tests are skipped.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export async function installLastRelease(env) {
-  const there = installedLastRelease(env) ?? (isInHistory() ? null : lastReleaseMissing(env));
+  const there = installedLastRelease(env) ?? (isInHistory(COMMIT) ? null : lastReleaseMissing(env));
   const tool = { name: 'the last release', there, folder: prefixOf(env), needs: [] };
   return await underLock('last-release', env, () => installTool(tool, env, (work) => fill(work, env)));
 }
@@ -70,8 +73,9 @@ async function installPacked(work, packed, env) {
   });
 }
 
-function isInHistory() {
-  return spawnSync('git', ['cat-file', '-e', `${COMMIT}^{commit}`], { cwd: ROOT }).status === 0;
+/** Whether this clone has that commit: a shallow one may not. @param {string} commit */
+export function isInHistory(commit) {
+  return spawnSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).status === 0;
 }
 
 function prefixOf(env) {

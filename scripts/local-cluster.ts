@@ -27,7 +27,7 @@ export interface LocalCluster {
   kubeconfig(namespace: string): string;
   /** Credentials of an account that may do nothing. */
   powerless(namespace: string): string;
-  /** Files of the server's own certificate, for whoever stands in for a node. */
+  /** Files of the server's own certificate, for a stand-in of a node. */
   readonly certificate: { readonly cert: string; readonly key: string };
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function startLocalCluster(): Promise<LocalCluster> {
   process.once('exit', kill);
   const close = async (): Promise<void> => {
     process.off('exit', kill);
-    // The last one first: whoever loses its server would only complain.
+    // The last one first: one that loses its server would only complain.
     for (const child of [...parts.children].reverse()) await ended(child);
     rmSync(dir, { recursive: true, force: true });
   };

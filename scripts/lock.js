@@ -1,18 +1,21 @@
 /**
  * A lock between processes on one machine, held as a file with the owner's process id.
- * Owns nothing but waiting; whoever uses it must stay correct if two holders ever meet (write aside, then rename).
+ * Owns nothing but waiting; its users must stay correct if two holders ever meet (write aside, then rename).
  */
 import { clearInterval, setInterval } from 'node:timers';
 import { closeSync, openSync, readFileSync, rmSync, statSync, utimesSync, writeSync } from 'node:fs';
 
 /** How often a waiting process looks again; short beside a build of a second. */
 const POLL_MS = 50;
-/** Nothing that is done under a lock takes this long, so an older lock belongs to nobody. */
+/** Nothing that is done under a lock takes this long, so an older lock has no owner. */
 const ABANDONED_MS = 10 * 60_000;
 /** How often a holder that works on says so. */
 const FRESH_MS = 60_000;
 
-/** Runs `work` while no other process holds `file`. Returns what `work` returns, or the promise of it. */
+/**
+ * Runs `work` while no other process holds `file`. Returns what `work` returns, or the promise of it.
+ * @type {<T>(file: string, work: () => T) => T}
+ */
 export function withLock(file, work) {
   while (!tryLock(file)) {
     if (isAbandoned(file)) rmSync(file, { force: true });
@@ -31,7 +34,7 @@ export function withLock(file, work) {
   return result;
 }
 
-/** What is cold builds for longer than a lock is held for by somebody who died. */
+/** What is cold builds for longer than a lock is held for by a process that died. */
 function keptFresh(file, result) {
   const timer = setInterval(() => utimesSync(file, new Date(), new Date()), FRESH_MS);
   timer.unref();

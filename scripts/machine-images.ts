@@ -232,7 +232,7 @@ exec temporal-server --root /etc/temporal --env docker --allow-no-auth start
   });
 }
 
-/** Temporal's web UI, told by the variables of its public image. */
+/** Temporal's web UI, configured by the variables of its public image. */
 export async function makeUiImage(
   command: DockerCommand,
   { image, tools }: { readonly image: string; readonly tools: ComposeTools },

@@ -24,8 +24,15 @@ const CONTROLS = ['campaign', 'hosts', 'conformance'].map((detector) => ({
 }));
 
 /**
+ * A planted bug, and what hunting it found: seed and finding null when nothing was.
+ * @typedef {{ readonly name: string, readonly file: string, readonly find: string, readonly replace: string, readonly detector?: string }} Planted
+ * @typedef {{ readonly name: string, readonly file: string | null, readonly detector: string, readonly seed: number | null, readonly finding: { readonly name: string, readonly problem: string } | null, readonly seconds: number }} Hunted
+ */
+
+/**
  * The text of a source with its patch.
  * @throws Error when the text to find does not stand in the source exactly once
+ * @type {(mutant: Planted, text: string) => string}
  */
 export function patched({ name, file, find, replace }, text) {
   const parts = text.split(find);
@@ -34,7 +41,7 @@ export function patched({ name, file, find, replace }, text) {
   return parts.join(replace);
 }
 
-/** The source of a bug as it is today. */
+/** The source of a bug as it is today. @type {(mutant: Pick<Planted, 'file'>) => string} */
 export function sourceOf({ file }) {
   return readFileSync(path.join(ROOT, file), 'utf8');
 }
@@ -74,6 +81,7 @@ export async function bundleDetectors(mutant) {
 /**
  * Plays so many seeds, from `from` on, until something is found: `{ name, file, detector, seed, finding, seconds }`, seed and finding null
  * when nothing is. Seeds of `skip` say nothing and are left out.
+ * @type {(mutant: Planted, options?: { readonly seeds?: number, readonly from?: number, readonly skip?: readonly number[] }) => Promise<Hunted>}
  */
 export async function hunt(mutant, { seeds = SEEDS_MAX, from = 1, skip = [] } = {}) {
   const startedAt = Date.now();

@@ -37,13 +37,16 @@ const SOURCES = [
 
 const folderOf = (env) => path.join(toolsFolder(env), `object-schemas-${EDITION}`);
 
-/** Folder with `kubernetes.json` and a definition for each custom kind; null when one of them is missing. */
+/**
+ * Folder with `kubernetes.json` and a definition for each custom kind; null when one of them is missing.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export function installedObjectSchemas(env) {
   const folder = folderOf(env);
   return SOURCES.every(({ as }) => existsSync(path.join(folder, as))) ? folder : null;
 }
 
-/** Fetches them; resolves with a line that says how it went. */
+/** Fetches them; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installObjectSchemas(env) {
   const tool = { name: 'schemas of objects', there: installedObjectSchemas(env), folder: folderOf(env) };
   return await underLock('object-schemas', env, () =>

@@ -6,7 +6,10 @@
 /** Of the development packages, what builds the programs of a checkout. */
 const BUILDERS = ['esbuild'];
 
-/** Both as texts, from those of the checkout: the same versions from the same places with the same checksums. */
+/**
+ * Both as texts, from those of the checkout: the same versions from the same places with the same checksums.
+ * @type {(manifestText: string, lockText: string) => { readonly manifest: string, readonly lock: string }}
+ */
 export function packagesToUse(manifestText, lockText) {
   const { name, version, dependencies, devDependencies, overrides } = JSON.parse(manifestText);
   const builders = Object.fromEntries(BUILDERS.map((builder) => [builder, devDependencies[builder]]));

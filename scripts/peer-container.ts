@@ -1,5 +1,5 @@
 /**
- * A server of somebody else in a container, for tests and benches: its image is pulled where that is possible, and else
+ * A server of another project in a container, for tests and benches: its image is pulled where that is possible, and else
  * made of this machine's programs. testcontainers starts it.
  * Owns the image, the port, which is the same inside and on loopback, and what a test does to a server: kill it, stop it,
  * start it again over its files.
@@ -74,7 +74,7 @@ export class PeerContainer {
   }
 }
 
-/** Whoever starts one waits by itself until it answers. @throws Error no daemon, or no image */
+/** The caller waits until it answers. @throws Error no daemon, or no image */
 export async function startPeer(order: PeerOrder): Promise<PeerContainer> {
   const socket = dockerSocket();
   process.env['DOCKER_HOST'] = `unix://${socket}`;

@@ -1,7 +1,7 @@
 /**
  * A PostgreSQL server for tests and benches, on loopback: of the programs of this machine below a temporary folder, or
  * in a container where a Docker daemon can be had and they are missing.
- * Owns its databases, and the wait until it answers. Whoever asks why there is none gets a sentence.
+ * Owns its databases, and the wait until it answers. The reason why there is none is a sentence.
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import {
   type ServerProgram,
 } from './postgres-process.ts';
 
-/** A running server, whoever runs it. */
+/** A running server, whichever process runs it. */
 export interface PostgresServerProcess {
   readonly host: '127.0.0.1';
   readonly port: number;
@@ -138,7 +138,7 @@ class Server implements PostgresServerProcess {
 /** The one of temporal-compose.yml. */
 const POSTGRES_IMAGE = 'postgres:16.10-bookworm';
 
-/** Whoever asks waits until it answers. */
+/** The caller waits until it answers. */
 async function startPostgresContainer(
   password: string,
   settings: Readonly<Record<string, string>>,

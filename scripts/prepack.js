@@ -15,7 +15,7 @@ const TYPED = ['api/client/client.ts', 'testing/index.ts', 'testing/vitest.ts'];
 
 setup();
 await buildPrograms();
-// Chunks of an earlier build may still be loaded by a program that runs; nobody else needs them.
+// Chunks of an earlier build may still be loaded by a program that runs; nothing else needs them.
 const { files, hash: build } = JSON.parse(readFileSync(path.join(ROOT, 'dist', '.build.json'), 'utf8'));
 const stale = readdirSync(path.join(ROOT, 'dist')).filter(
   (file) => file.startsWith('chunk-') && !files.includes(file),

@@ -26,15 +26,20 @@ const PYTHON_MINOR_MAX = 13;
 /** An interpreter that takes longer than this to say its version does not work. */
 const PROBE_MS = 10_000;
 
-/** Every peer by name. */
+/** @typedef {keyof typeof PEERS} PeerName */
+
+/** Every peer by name. @type {readonly PeerName[]} */
 export const peerNames = Object.keys(PEERS);
 
-/** The interpreter of a peer's environment. */
+/** The interpreter of a peer's environment. @type {(name: PeerName, env: NodeJS.ProcessEnv) => string} */
 export function peerPython(name, env) {
   return path.join(peerFolder(name, env), 'bin', 'python');
 }
 
-/** Null when the peer is installed as its list says, else the sentence that says what is missing. */
+/**
+ * Null when the peer is installed as its list says, else the sentence that says what is missing.
+ * @type {(name: PeerName, env: NodeJS.ProcessEnv) => string | null}
+ */
 export function peerMissing(name, env) {
   const stamp = path.join(peerFolder(name, env), STAMP);
   if (!existsSync(stamp)) return `the Python peer "${name}" is not installed`;
@@ -42,7 +47,10 @@ export function peerMissing(name, env) {
   return null;
 }
 
-/** Installs what is missing; resolves with one line for each peer that says how it went. */
+/**
+ * Installs what is missing; resolves with one line for each peer that says how it went.
+ * @param {NodeJS.ProcessEnv} env
+ */
 export async function installPythonPeers(env) {
   const folder = path.join(toolsFolder(env), 'python');
   mkdirSync(folder, { recursive: true });
@@ -85,7 +93,7 @@ async function installPeer(name, env) {
     const wheels = ['--only-binary', ':all:', '--no-deps', '--disable-pip-version-check', '--no-input'];
     const pip = ['-m', 'pip', 'install', ...wheels, '-r', packageFile(name)];
     await runNetworkStep(`pip install of the peer ${name}`, peerPython(name, env), pip, { env });
-    // The first import compiles; whoever tests should not wait for it. LiteLLM would fetch a newer list of prices.
+    // The first import compiles; a test should not wait for it. LiteLLM would fetch a newer list of prices.
     const importEnv = { ...env, LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
     await runQuietly(peerPython(name, env), ['-c', `import ${PEERS[name].imports.join(', ')}`], {
       env: importEnv,

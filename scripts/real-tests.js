@@ -24,7 +24,10 @@ const OF_TESTS = ['examples', 'scripts', 'test', 'testing'];
 /** Types are no imports, and what is imported late is none of a file that a test only reads from. */
 const IMPORT = /^(?:import|export)\s(?!type\b)[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm;
 
-/** Every file of tests below `root` that starts real programs, as paths from there, sorted. */
+/**
+ * Every file of tests below `root` that starts real programs, as paths from there, sorted.
+ * @type {(root: string) => string[]}
+ */
 export function realTests(root) {
   const known = new Map();
   return testFiles(root).filter((file) => isReal(root, file, known));

@@ -62,7 +62,7 @@ function checkTree() {
     refuse('the tree has changes; commit or stash them');
 }
 
-/** The same package under a name that somebody owns; `folder` holds it, unpacked. */
+/** The same package under a name that has an owner; `folder` holds it, unpacked. */
 function rename(folder, { name, repository }) {
   for (const file of ['package.json', 'npm-shrinkwrap.json']) {
     const manifest = JSON.parse(readFileSync(path.join(folder, file), 'utf8'));

@@ -11,6 +11,7 @@ const PAUSE_MS = 5_000;
 /**
  * Runs a step that reaches the network, three times at most with a pause between, and says each try that failed.
  * Rejects with the name of the step, what it installs, and the last line of the last try.
+ * @type {(step: string, command: string, args: readonly string[], options: import('node:child_process').SpawnOptions & { readonly pauseMs?: number }) => Promise<void>}
  */
 export async function runNetworkStep(step, command, args, { pauseMs = PAUSE_MS, ...options }) {
   for (let tries = 1; ; tries += 1) {
@@ -25,7 +26,10 @@ export async function runNetworkStep(step, command, args, { pauseMs = PAUSE_MS, 
   }
 }
 
-/** Resolves when the program ends well; rejects with its exit code and the last line it said on standard error. */
+/**
+ * Resolves when the program ends well; rejects with its exit code and the last line it said on standard error.
+ * @type {(command: string, args: readonly string[], options: import('node:child_process').SpawnOptions) => Promise<void>}
+ */
 export function runQuietly(command, args, options) {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

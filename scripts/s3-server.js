@@ -10,10 +10,10 @@ const VERSION = 'v1.8.0';
 
 const folderOf = (env) => path.join(toolsFolder(env), `versitygw-${VERSION}`);
 
-/** On the path, or in the cache; null when it is neither. */
+/** On the path, or in the cache; null when it is neither. @param {NodeJS.ProcessEnv} env */
 export const installedS3Server = (env) => programIn(folderOf(env), 'versitygw', env);
 
-/** Installs it; resolves with a line that says how it went. */
+/** Installs it; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installS3Server(env) {
   const tool = { name: 'the server of S3', there: installedS3Server(env), folder: folderOf(env) };
   return await underLock('s3-server', env, () =>

@@ -70,7 +70,7 @@ function hashOf(text) {
 
 /**
  * True when npm's own record of node_modules lists what the lock file asks for.
- * This is how an `npm ci` that somebody ran by hand is recognised and not repeated.
+ * This is how an `npm ci` that was run by hand is recognised and not repeated.
  */
 function installedMatches(lockText) {
   const text = readOrNull(path.join(ROOT, 'node_modules', '.package-lock.json'));

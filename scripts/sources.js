@@ -1,5 +1,5 @@
 /**
- * Tells whether the built programs are as new as the sources.
+ * Checks whether the built programs are as new as the sources.
  * Owns the list of folders a build reads and the stamp it leaves; must not build.
  * bin/parley.js runs this on every start: no dependency, nothing that is slow to load, few file operations.
  */
@@ -43,7 +43,10 @@ const SOURCE_FILES = [
 /** Where a build says which files it saw: the text of `statSources`. */
 export const STATS_FILE = 'dist/.build-stats';
 
-/** Path, size and time of every source, as one text: equal texts mean nothing was touched. */
+/**
+ * Path, size and time of every source, as one text: equal texts mean nothing was touched.
+ * @type {(root: string) => string}
+ */
 export function statSources(root) {
   const lines = [];
   for (const folder of SOURCE_FOLDERS) walk(root, folder, lines);
@@ -51,14 +54,14 @@ export function statSources(root) {
   return lines.join('\n');
 }
 
-/** Paths of all sources, in the order of `statSources`. */
+/** Paths of all sources, in the order of `statSources`. @type {(root: string) => readonly string[]} */
 export function listSources(root) {
   return statSources(root)
     .split('\n')
     .map((line) => line.slice(0, line.indexOf('\t')));
 }
 
-/** True when no source was touched since the last build. */
+/** True when no source was touched since the last build. @type {(root: string) => boolean} */
 export function isFresh(root) {
   try {
     return readFileSync(`${root}/${STATS_FILE}`, 'utf8') === statSources(root);

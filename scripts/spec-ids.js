@@ -10,12 +10,15 @@ const TITLE_IDS = /^([A-Z]\d+(?:, [A-Z]\d+)*): /;
 /** What the specification numbers: C for conversations and sandboxes, G for the gateway. D is of decisions. */
 const LETTERS = ['C', 'G'];
 
-/** Every id in the order of the page. */
+/** Every id in the order of the page. @type {(text: string) => readonly string[]} */
 export function idsOfSpec(text) {
   return [...text.matchAll(SPEC_ID)].map(([, id]) => id);
 }
 
-/** The ids that a title carries; those of other letters are none of the specification's. */
+/**
+ * The ids that a title carries; those of other letters are none of the specification's.
+ * @type {(title: string) => readonly string[]}
+ */
 export function idsOfTitle(title) {
   const [, ids = ''] = TITLE_IDS.exec(title) ?? [];
   return ids.split(', ').filter((id) => LETTERS.includes(id[0]));
@@ -24,6 +27,7 @@ export function idsOfTitle(title) {
 /**
  * Sentences about ids that no test of a whole run shows to hold. An id whose every test was left out because a tool is
  * missing counts only with `strict`: that it did not run is said elsewhere.
+ * @type {(input: { readonly specText: string, readonly reportText: string, readonly strict: boolean }) => readonly string[]}
  */
 export function unshownIds({ specText, reportText, strict }) {
   const passed = new Set();

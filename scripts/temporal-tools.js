@@ -45,18 +45,18 @@ exec java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xlog:disable "$archive" -cp 
 const ANSWER_MS = 60_000;
 const POLL_EVERY_MS = 50;
 
-/** Where the test server is once it is installed; it takes a port as its argument. */
+/** Where the test server is once it is installed; it takes a port as its argument. @param {NodeJS.ProcessEnv} env */
 export function testServerProgram(env) {
   return path.join(toolsFolder(env), `temporal-test-server-${TEST_SERVER_VERSION}`, 'temporal-test-server');
 }
 
-/** Null when it is installed, else the sentence that says what is missing. */
+/** Null when it is installed, else the sentence that says what is missing. @param {NodeJS.ProcessEnv} env */
 export function testServerMissing(env) {
   if (!isProgram(testServerProgram(env))) return 'the time-skipping test server is not installed';
   return onPath('java', env) === null ? 'java is not installed' : null;
 }
 
-/** Installs both; resolves with one line for each that says how it went. */
+/** Installs both; resolves with one line for each that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installTemporalTools(env) {
   return await underLock('temporal', env, () => Promise.all([installCli(env), installTestServer(env)]));
 }

@@ -5,15 +5,23 @@
 
 /** The files that are named as the slowest. */
 const SLOWEST = 20;
-/** A failure is told in a line. */
+/** A failure is reported in a line. */
 const REASON_LENGTH_MAX = 300;
 /** What the JSON reporter has of a test that ran into its time limit, in place of the limit. */
 const UNSAID = 'Error: STACK_TRACE_ERROR';
 
 /**
+ * `skipped`: one line for each group that did not run, with its count, name and reason; `problems`: failures that no
+ * single test shows.
+ * @typedef {{ readonly passed: number, readonly failed: number, readonly skipped: readonly string[], readonly problems: readonly string[] }} TestCounts
+ * @typedef {{ readonly file: string, readonly title: string, readonly reason: string }} Flaky
+ */
+
+/**
  * Counts tests. A file that failed before its tests were known counts as one failure, and so does a run that ended
  * badly for a reason no test shows. With `strict`, a test that did not run is a failure unless a name filter left it out
  * or its tool is optional.
+ * @type {(input: { reportText: string | null, skipsText: string, exitCode: number, strict: boolean, filtered: boolean }) => TestCounts}
  */
 export function countTests({ reportText, skipsText, exitCode, strict, filtered }) {
   if (reportText === null) {
@@ -39,7 +47,7 @@ export function countTests({ reportText, skipsText, exitCode, strict, filtered }
   };
 }
 
-/** The files in which something failed, by their names. */
+/** The files in which something failed, by their names. @type {(reportText: string) => readonly string[]} */
 export function failedFiles(reportText) {
   return JSON.parse(reportText)
     .testResults.filter((file) => file.status === 'failed')
@@ -49,6 +57,7 @@ export function failedFiles(reportText) {
 /**
  * A report in which every test that passed on its second try has passed, and what failed first, a line each:
  * `{ reportText, flaky: [{ file, title, reason }] }`. What failed on both tries stays failed, with the second reason.
+ * @type {(firstText: string, secondText: string) => { readonly reportText: string, readonly flaky: readonly Flaky[] }}
  */
 export function mergeTries(firstText, secondText) {
   const first = JSON.parse(firstText);
@@ -79,7 +88,10 @@ function mergedFile(file, second, flaky) {
   return { ...second, assertionResults, status: isGood ? 'passed' : 'failed' };
 }
 
-/** One line for each of the slowest files, the slowest first, in seconds. */
+/**
+ * One line for each of the slowest files, the slowest first, in seconds.
+ * @type {(reportText: string) => readonly string[]}
+ */
 export function slowestFiles(reportText) {
   return JSON.parse(reportText)
     .testResults.map(({ name, startTime, endTime }) => ({ name, seconds: (endTime - startTime) / 1_000 }))
@@ -93,7 +105,7 @@ function isBroken(file) {
   return file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed');
 }
 
-/** Each failed test with its file and the first line of what it said: whoever has only the end of a log reads these. */
+/** Each failed test with its file and the first line of what it said: these stand at the end of a log. */
 function failedIn(file) {
   return file.assertionResults
     .filter((test) => test.status === 'failed')

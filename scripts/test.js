@@ -1,7 +1,7 @@
 /**
  * `npm test`: installs, builds, runs vitest with the same arguments, and ends with one line "N passed, N failed".
  * A test that cannot run here is listed with its group and reason; under CI=true it is a failure. A file that starts real
- * programs has a second try, unless `--strict` is given: what needed it is told, and kept in dist/test/flaky.json.
+ * programs has a second try, unless `--strict` is given: what needed it is printed, and kept in dist/test/flaky.json.
  * Must not decide what a test means: the counts come from vitest's own reports.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

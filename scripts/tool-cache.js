@@ -16,7 +16,7 @@ import { runNetworkStep } from './run-quietly.js';
  * @typedef {{ readonly name: string, readonly ok: boolean, readonly line: string }} Installed
  */
 
-/** The cache: programs that belong to no deployment. */
+/** The cache: programs that belong to no deployment. @param {NodeJS.ProcessEnv} env */
 export function toolsFolder(env) {
   return env.PARLEY_TOOLS_DIR || path.join(homeOf(env), '.cache', 'parley-tools');
 }
@@ -25,13 +25,19 @@ export function homeOf(env) {
   return env.HOME ?? os.homedir();
 }
 
-/** On the path, or in a folder of the cache; null when it is neither. */
+/**
+ * On the path, or in a folder of the cache; null when it is neither.
+ * @type {(folder: string, name: string, env: NodeJS.ProcessEnv) => string | null}
+ */
 export function programIn(folder, name, env) {
   const cached = path.join(folder, name);
   return onPath(name, env) ?? (isProgram(cached) ? cached : null);
 }
 
-/** Does `work` while nobody else installs what `name` stands for. */
+/**
+ * Does `work` while no other process installs what `name` stands for.
+ * @type {<T>(name: string, env: NodeJS.ProcessEnv, work: () => T) => Promise<Awaited<T>>}
+ */
 export async function underLock(name, env, work) {
   mkdirSync(toolsFolder(env), { recursive: true });
   return await withLock(path.join(toolsFolder(env), `.${name}.lock`), work);

@@ -1,5 +1,5 @@
 /**
- * Where a worker process shows its metrics to Prometheus, and what the native runtime is told for it.
+ * Where a worker process shows its metrics to Prometheus, and how the native runtime is configured for it.
  * Owns names and units on the page; must not install the runtime, which there is one of in a process.
  */
 import net from 'node:net';
@@ -16,7 +16,7 @@ export interface MetricsAddress {
 /** How the Temporal SDK exports its own metrics. */
 export type Telemetry = Omit<NonNullable<RuntimeOptions['telemetryOptions']>, 'logging'>;
 
-/** Metrics name queues and counts; whoever wants them from elsewhere says so. */
+/** Metrics name queues and counts; a deployment that wants them from elsewhere says so. */
 const LOOPBACK = '127.0.0.1';
 const PORT_MAX = 65_535;
 /** From a store write to the longest set-up script, in seconds. */
@@ -61,7 +61,7 @@ export function metricsTelemetry(address: MetricsAddress | null): Telemetry {
 
 /**
  * To be asked before the runtime is installed: its native part would end with a message of its own.
- * @throws ParleyError engine_misconfigured when somebody else listens there, or nobody may
+ * @throws ParleyError engine_misconfigured when another program listens there, or none may
  */
 export async function ensureFree(address: MetricsAddress): Promise<void> {
   const probe = net.createServer();

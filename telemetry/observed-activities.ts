@@ -46,7 +46,6 @@ export function observedActivities(world: ObservedWorld, observers: Observers): 
 function observedActivity(world: ObservedWorld, observers: Observers, activity: Activity): Activity {
   const { meters } = observers;
   return {
-    type: activity.type,
     retry: activity.retry,
     run: (command, context) => tryOnce(world, observers, { activity, command, context }),
     failed(command, error) {
@@ -94,7 +93,7 @@ function triedOnce(
   spans?.add(spanOf({ ...told, attempt, facts: { 'parley.attempt': attempt, 'parley.outcome': outcome } }));
 }
 
-/** A watch that was cut off or failed goes on later: only its end is told. */
+/** A watch that was cut off or failed goes on later: only its end is reported. */
 function watched({ meters, spans }: Observers, { outcome, ...told }: Ended): void {
   if (outcome !== 'answered') return;
   meters.carriedOut(told.command.type, 'answered');
@@ -134,7 +133,7 @@ interface Told {
   readonly facts: Span['attributes'];
 }
 
-/** Ids only: what a command says to an agent, or carries to a sandbox, is nobody's business here. */
+/** Ids only: what a command says to an agent, or carries to a sandbox, is not recorded here. */
 function spanOf({ command, startMs, endMs, errorCode, attempt, facts }: Told): Span {
   const address = addressOfCommand(command.id);
   const sandbox = 'sandboxId' in command && typeof command.sandboxId === 'string' ? command.sandboxId : null;

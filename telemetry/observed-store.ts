@@ -1,6 +1,6 @@
 /**
- * A store whose rows are watched: each is counted, and the first of an entity is told as its root span.
- * Owns that a row is told once it is written; must not write one itself.
+ * A store whose rows are watched: each is counted, and the first of an entity is exported as its root span.
+ * Owns that a row is reported once it is written; must not write one itself.
  */
 import type { ProjectionRow } from '../core/machine/projection.ts';
 import type { Clock } from '../ports/clock.ts';

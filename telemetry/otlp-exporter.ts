@@ -1,6 +1,6 @@
 /**
  * Sends spans to a collector: in batches, behind the work, and never at its cost.
- * Owns the queue and its bound; what a collector that is away has missed is dropped and told about.
+ * Owns the queue and its bound; what a collector that is away has missed is dropped and reported.
  */
 import { otlpSettings, type OtlpSettings } from './otlp-settings.ts';
 import type { Span, SpanSink, AttributeValue } from './span.ts';
@@ -15,7 +15,7 @@ export interface SpansOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Version of Parley. */
   readonly version: string;
-  /** Told once for each time that a collector begins to fail. */
+  /** Called once for each time that a collector begins to fail. */
   readonly onNotice: (text: string) => void;
 }
 

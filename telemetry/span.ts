@@ -46,7 +46,7 @@ export function spanIdOf(address: EntityAddress, what: string): string {
 
 /**
  * The span that everything done for the entity hangs below: the one that its start request names, else the root.
- * It has one id either way, so that whoever carries a command out need not know which of the two it is.
+ * It has one id either way, so that the one that carries a command out need not know which of the two it is.
  */
 export function workSpanId(address: EntityAddress): string {
   return spanIdOf(address, 'root');

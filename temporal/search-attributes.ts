@@ -45,15 +45,6 @@ export async function findSearchAttributes(
   };
 }
 
-/** Names that a worker would miss; empty when all is well, or nobody may ask. */
-export async function missingSearchAttributes(
-  connection: ServerConnection,
-  namespace: string,
-): Promise<readonly string[]> {
-  const found = await findSearchAttributes(connection, namespace);
-  return (found?.missing ?? []).map(({ name }) => name);
-}
-
 /**
  * Registers what is missing and returns the names; a repeat registers nothing.
  * @throws ParleyError engine_misconfigured when a name is taken with another type, or nobody may register; else the

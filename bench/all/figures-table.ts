@@ -39,18 +39,6 @@ export function pageWith(page: string, table: string): string {
   return `${page.slice(0, from)}${BEGIN}\n\n${table}\n\n${page.slice(to)}`;
 }
 
-/** What each row of the page's table says was run. @throws Error when there is no table */
-export function commandsOf(page: string): readonly string[] {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
-  const rows = page
-    .slice(from, to)
-    .split('\n')
-    .filter((line) => line.startsWith('|'));
-  if (from < 0 || rows.length <= HEAD.length)
-    throw new Error('Cannot read the figures: the page has no table of them');
-  return rows.slice(HEAD.length).map((row) => /^\| `([^`]+)` \|/.exec(row)?.[1] ?? row);
-}
-
 function cells(texts: readonly string[]): string {
   return `| ${texts.map((text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')).join(' | ')} |`;
 }

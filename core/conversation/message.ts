@@ -119,8 +119,6 @@ export type ConversationEvent =
   | { readonly type: 'deadline' }
   | SandboxNotice;
 
-export type ConversationEventType = ConversationEvent['type'];
-
 export interface ConversationNotice {
   readonly type: 'conversationNoticed';
   readonly conversation: ConversationSnapshot;

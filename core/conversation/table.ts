@@ -2,7 +2,7 @@
  * The transition table of a conversation: what `step` runs, what tests walk, what docs/lifecycle.md prints.
  * Owns which event does what in which phase; a missing cell means the event changes nothing there.
  */
-import type { Cell, TransitionTable } from '../machine/transition-table.ts';
+import { cellsOf, type TransitionTable } from '../machine/transition-table.ts';
 import type { ConversationEvent } from './message.ts';
 import { roomOffered, waitForSlot } from './placement.ts';
 import * as removal from './removal.ts';
@@ -11,19 +11,7 @@ import type { ConversationPhase } from './state.ts';
 import type { ConversationContext } from './conversation-context.ts';
 import * as work from './work.ts';
 
-type ConversationCell<Type extends ConversationEvent['type']> = Cell<
-  ConversationPhase,
-  ConversationContext,
-  Extract<ConversationEvent, { readonly type: Type }>
->;
-
-function cell<Type extends ConversationEvent['type']>(
-  to: readonly ConversationPhase[],
-  says: string,
-  run: ConversationCell<Type>['run'],
-): ConversationCell<Type> {
-  return { to, says, run };
-}
+const cell = cellsOf<ConversationPhase, ConversationContext, ConversationEvent>();
 
 const removable = (phase: ConversationPhase) => ({
   deleteRequested: cell<'deleteRequested'>(

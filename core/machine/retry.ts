@@ -1,6 +1,6 @@
 /**
  * How often a command is tried again, and after which wait: the same for every driver and for the simulator.
- * Owns the rule; which command is met with which policy is said elsewhere.
+ * Owns the rule; which command is met with which policy is in resource.ts.
  */
 
 /** How a retryable error is met; a definite one is answered at once. */
@@ -10,6 +10,13 @@ export interface RetryPolicy {
   /** Tries in all; null for until the machine cancels the command (its own deadline bounds it). */
   readonly attemptsMax: number | null;
 }
+
+/** Asks again for as long as the machine wants it. */
+export const PATIENT: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: null };
+/** The machine itself counts tries. */
+export const ONCE: RetryPolicy = { initialMs: 0, maxMs: 0, attemptsMax: 1 };
+/** A handful of tries over about a minute. */
+export const BRIEF: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: 8 };
 
 /** Doublings beyond this change nothing: every policy has met its longest wait. */
 const DOUBLINGS_MAX = 20;

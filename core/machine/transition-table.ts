@@ -17,6 +17,27 @@ export type TransitionTable<Phase extends string, Context, Event extends { reado
   };
 };
 
+type CellOf<Phase extends string, Context, Event, Type> = Cell<
+  Phase,
+  Context,
+  Extract<Event, { readonly type: Type }>
+>;
+
+/** How a machine writes its cells; `around` says what every one of them does besides, or when it does nothing. */
+export function cellsOf<Phase extends string, Context, Event extends { readonly type: string }>(
+  around: (run: () => void, context: Context, event: Event) => void = (run) => run(),
+) {
+  return <Type extends Event['type']>(
+    to: readonly Phase[],
+    says: string,
+    run: CellOf<Phase, Context, Event, Type>['run'],
+  ): CellOf<Phase, Context, Event, Type> => ({
+    to,
+    says,
+    run: (context, event) => around(() => run(context, event), context, event),
+  });
+}
+
 /** Runs the cell of (phase, event type); false when there is none. */
 export function runCell<Phase extends string, Context, Event extends { readonly type: string }>(
   table: TransitionTable<Phase, Context, Event>,

@@ -1,13 +1,10 @@
 /**
  * What common models cost by the public price lists of their vendors: data, for entries that write no price (D30).
- * Owns the table, its date and its source; an entry of `model_list` that writes a price overrides it. Must not price a call.
+ * Owns the table: the vendors' public price lists at their standard rates of 2026-11-25, as the price table that comes
+ * with LiteLLM 1.106.2 gathers them. An entry of `model_list` that writes a price overrides it. Must not price a call.
  * A model whose price changes with the length of the prompt is left out, because one line cannot say it.
  */
 import { parsePrice, type TokenPrice } from './price.ts';
-
-export const LIST_PRICES_DATE = '2026-11-25';
-export const LIST_PRICES_SOURCE =
-  "the vendors' public price lists at their standard rates, as the price table that comes with LiteLLM 1.106.2 gathers them";
 
 /** USD a million tokens, as the lists are written. */
 interface ListedModel {

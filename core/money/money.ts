@@ -25,12 +25,6 @@ export function addUsd(a: NanoUsd, b: NanoUsd): NanoUsd {
   return nanoUsd(a + b);
 }
 
-export function sumUsd(amounts: Iterable<NanoUsd>): NanoUsd {
-  let total = ZERO_USD;
-  for (const amount of amounts) total = addUsd(total, amount);
-  return total;
-}
-
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 const NANO_DIGITS = 9;
 const TENS = Array.from({ length: NANO_DIGITS + 1 }, (_, power) => 10 ** power);

@@ -1,5 +1,5 @@
 /**
- * Whether a run may let a sandbox go: whose it is, and whether anybody in it is at work.
+ * Whether a sandbox goes: with the last that leaves it, or because a run lets it go.
  * Owns the decision on who is in it, as it was loaded; must not mark anything.
  */
 
@@ -18,7 +18,12 @@ interface Claim {
   readonly isPlaceTaken: boolean;
 }
 
-/** `busy` only where who asks wants nobody at work disturbed. */
+/** Placement made it, and the last has left: what a user made for its own sake stays (D11). */
+export function goesWhenEmpty(attachedCount: number, createdBy: string): boolean {
+  return attachedCount === 0 && createdBy === 'placement';
+}
+
+/** `busy` only where no agent at work may be disturbed. */
 export function claimOf(occupants: readonly Occupant[], { onlyAtRest, isPlaceTaken }: Claim): ClaimOutcome {
   if (onlyAtRest && occupants.some(({ isAtWork }) => isAtWork)) return 'busy';
   return isPlaceTaken || occupants.some(({ isOurs }) => !isOurs) ? 'others' : 'ours';

@@ -19,6 +19,7 @@ import {
   type PooledSandbox,
 } from './place.ts';
 import { isRecycled, type RecyclingRules } from './recycling.ts';
+import type { SandboxStatus } from '../status.ts';
 import { sessionEndOf } from '../sandbox/session.ts';
 
 /** What a job says of its pool, as far as one placement must know it. */
@@ -143,9 +144,20 @@ function disqualify(
   return left < SESSION_LEFT_FOR_PLACEMENT_MS ? 'session_ends_soon' : null;
 }
 
-/** One that is broken, is being removed, or is recycled and empty makes room for another. */
+/** Sandboxes of these count for the size of their pool, */
+export const POOL_STATUSES: readonly SandboxStatus[] = ['STARTING', 'RUNNING', 'PAUSED'];
+
+/** unless they are being removed: a broken one makes room for another, */
+export function isLivingInPool({
+  status,
+  draining,
+}: Pick<PlacementCandidate, 'status' | 'draining'>): boolean {
+  return POOL_STATUSES.includes(status) && !draining;
+}
+
+/** and so does one that is recycled and empty. */
 function isLiving({ candidate, pooled }: Member, { now }: PlacementQuestion, pool: PoolPlacement): boolean {
-  if (candidate.status === 'ERROR' || candidate.status === 'MISSING' || candidate.draining) return false;
+  if (!isLivingInPool(candidate)) return false;
   return pooled.heldCount > 0 || !isRecycled(candidate, pooled, pool, now);
 }
 

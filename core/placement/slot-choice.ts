@@ -60,6 +60,19 @@ export function withoutSlot(none: NoSlot, { otherwise, waits, host }: Asked): Wi
   return { kind: 'waits', slots: { limit: 0, current: 0, position, waitsFor } };
 }
 
+/** Placed, or refused for good: its place in the line is for the next. */
+export function leavesLine({ kind }: { readonly kind: string }): boolean {
+  return kind === 'placed' || kind === 'refused';
+}
+
+/** It stood in the line and took no slot: what was free for it is free for the next, who has to hear of it. */
+export function passesSlotOn(
+  stood: boolean,
+  outcome: { readonly kind: string; readonly created?: boolean },
+): boolean {
+  return stood && !(outcome.kind === 'placed' && outcome.created === true);
+}
+
 function refusalOf({ limit, current, waitsFor }: Omit<FullSlots, 'kind'>): PlacementRefusal {
   const why =
     waitsFor === undefined

@@ -85,8 +85,6 @@ export type RunEvent =
     })
   | { readonly type: 'deadline' };
 
-export type RunEventType = RunEvent['type'];
-
 interface ItemOrder {
   readonly runId: RunId;
   readonly index: number;

@@ -2,7 +2,7 @@
  * The transition table of a run: what `step` runs, what tests walk, what docs/lifecycle.md prints.
  * Owns which event does what in which phase; items have their own life, in core/run/items/items.ts.
  */
-import type { Cell, TransitionTable } from '../machine/transition-table.ts';
+import { cellsOf, type TransitionTable } from '../machine/transition-table.ts';
 import type { RunPhase } from '../machine/projection.ts';
 import { wasSeen } from '../machine/requests.ts';
 import { amendPlan } from './amend/amend.ts';
@@ -15,28 +15,12 @@ import type { RunEvent } from './message.ts';
 import { poolWarmed } from './admission/pool.ts';
 import type { RunContext } from './run-context.ts';
 
-type RunCell<Type extends RunEvent['type']> = Cell<
-  RunPhase,
-  RunContext,
-  Extract<RunEvent, { readonly type: Type }>
->;
-
-/** Every cell ends by looking at what the run may do next; a request that comes again is not looked at at all. */
-function cell<Type extends RunEvent['type']>(
-  to: readonly RunPhase[],
-  says: string,
-  run: RunCell<Type>['run'],
-): RunCell<Type> {
-  return {
-    to,
-    says,
-    run: (context, event) => {
-      if (isRepeat(context, event)) return;
-      run(context, event);
-      control.pursue(context);
-    },
-  };
-}
+/** Every cell ends with what the run may do next; a request that comes again changes nothing at all. */
+const cell = cellsOf<RunPhase, RunContext, RunEvent>((run, context, event) => {
+  if (isRepeat(context, event)) return;
+  run();
+  control.pursue(context);
+});
 
 /** It changes nothing, not even what has become due meanwhile: a timer sees to that. */
 function isRepeat({ state }: RunContext, event: RunEvent): boolean {

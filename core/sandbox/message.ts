@@ -95,8 +95,6 @@ export type SandboxEvent =
     }
   | { readonly type: 'deadline' };
 
-export type SandboxEventType = SandboxEvent['type'];
-
 /** What a sandbox tells others. */
 export type SandboxNotice =
   | { readonly type: 'sandboxNoticed'; readonly sandbox: SandboxSnapshot }

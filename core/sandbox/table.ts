@@ -2,26 +2,14 @@
  * The transition table of a sandbox: what `step` runs, what tests walk, what docs/lifecycle.md prints.
  * Owns which event does what in which phase; a missing cell means the event changes nothing there.
  */
-import type { Cell, TransitionTable } from '../machine/transition-table.ts';
+import { cellsOf, type TransitionTable } from '../machine/transition-table.ts';
 import * as answers from './answers.ts';
 import type { SandboxEvent } from './message.ts';
 import * as requests from './requests.ts';
 import type { SandboxPhase } from './state.ts';
 import { becomeError, type SandboxContext } from './sandbox-context.ts';
 
-type SandboxCell<Type extends SandboxEvent['type']> = Cell<
-  SandboxPhase,
-  SandboxContext,
-  Extract<SandboxEvent, { readonly type: Type }>
->;
-
-function cell<Type extends SandboxEvent['type']>(
-  to: readonly SandboxPhase[],
-  says: string,
-  run: SandboxCell<Type>['run'],
-): SandboxCell<Type> {
-  return { to, says, run };
-}
+const cell = cellsOf<SandboxPhase, SandboxContext, SandboxEvent>();
 
 /** From wherever it lives or was released. */
 const hostLost = cell<'hostLost'>(['missing'], 'its host was given up (D33)', answers.hostLost);

@@ -4,7 +4,7 @@
  */
 import * as items from '../run/items/items.ts';
 import type { RunContext } from '../run/run-context.ts';
-import type { Cell, TransitionTable } from '../machine/transition-table.ts';
+import { cellsOf, type TransitionTable } from '../machine/transition-table.ts';
 import {
   closed,
   conversationNoticed,
@@ -19,26 +19,10 @@ export const SHARD_PHASES = ['running', 'finished'] as const;
 
 export type ShardPhase = (typeof SHARD_PHASES)[number];
 
-type ShardCell<Type extends ShardEvent['type']> = Cell<
-  ShardPhase,
-  RunContext,
-  Extract<ShardEvent, { readonly type: Type }>
->;
-
-/** One that has closed for good hears nothing any more. */
-function cellUnlessForGood<Type extends ShardEvent['type']>(
-  to: readonly ShardPhase[],
-  says: string,
-  run: ShardCell<Type>['run'],
-): ShardCell<Type> {
-  return {
-    to,
-    says,
-    run: (context, event) => {
-      if (!hasClosedForGood(context.state)) run(context, event);
-    },
-  };
-}
+/** One that has closed for good takes no event any more. */
+const cellUnlessForGood = cellsOf<ShardPhase, RunContext, ShardEvent>((run, { state }) => {
+  if (!hasClosedForGood(state)) run();
+});
 
 /** Which event a shard takes in which phase, and what follows. */
 export const SHARD_TABLE: TransitionTable<ShardPhase, RunContext, ShardEvent> = {

@@ -6,9 +6,9 @@ import { sweepSandboxes, type OrphanSightings } from '../../activities/sweep-san
 import type { World } from '../../activities/world.ts';
 import type { HostLookup } from '../../ports/host-leases.ts';
 
-/** Whoever does not sweep sees so soon that it is its turn; nothing is asked for it. */
+/** A process that does not sweep sees so soon that it is its turn; nothing is asked for it. */
 const TURN_POLL_MS = 2_000;
-/** Often enough that an orphan is gone some two minutes after it was first seen; a sweep costs one listing. */
+/** Often enough that an orphan is gone some two minutes after it was first seen; a sweep costs one listing and one query. */
 const SWEEP_EVERY_MS = 60_000;
 
 export interface Sweeper {
@@ -41,7 +41,7 @@ export function startSweeper(world: World, { hosts, leads, onNotice }: SweeperOp
       if (!isClosed) arm(TURN_POLL_MS);
       return;
     }
-    const report = await sweepSandboxes(world, sightings, hosts);
+    const report = await sweepSandboxes(world, sightings, hosts?.own);
     ({ sightings } = report);
     for (const line of [...report.done, ...report.problems]) tell(line);
     if (!isClosed) arm(SWEEP_EVERY_MS);

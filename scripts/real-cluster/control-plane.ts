@@ -1,6 +1,6 @@
 /**
  * etcd, API server, controller manager and scheduler of a cluster, in a machine of their own.
- * Owns their arguments, keys and credentials; whoever has the kubeconfig is an administrator.
+ * Owns their arguments, keys and credentials; the holder of the kubeconfig is an administrator.
  */
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
@@ -101,7 +101,7 @@ function apiServerArguments(
     `--service-account-signing-key-file=${keys.account}`,
     `--kubelet-client-certificate=${keys.certificate}`,
     `--kubelet-client-key=${keys.certificateKey}`,
-    // Nobody knows the node by its name.
+    // The node is not known by its name.
     '--kubelet-preferred-address-types=InternalIP',
     // A store as old as Debian's tells no progress of a watch, and a list from a cache would wait for it.
     ...['--watch-cache=false', '--feature-gates=WatchList=false,SizeBasedListCostEstimate=false'],

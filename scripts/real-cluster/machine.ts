@@ -20,7 +20,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hierarchies, PREFIX, removeMachine } from '../cluster-down.js';
 
-/** One cluster at a time: whoever comes second cannot make the link. */
+/** One cluster at a time: the second cannot make the link. */
 const LINK = 'parley-k8s';
 const HOST_ADDRESS = '10.235.0.1';
 const OWN_ADDRESS = '10.235.0.2';
@@ -30,7 +30,7 @@ export const POD_NETWORK = '10.233.0.0/16';
 export const SERVICE_NETWORK = '10.234.0.0/24';
 export const BRIDGE = 'pods0';
 const KERNEL_SETTINGS = ['vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/panic', 'kernel/panic_on_oops'];
-/** Folders of the system that programs of a cluster write to, wherever they are told to. */
+/** Folders of the system that programs of a cluster write to, wherever their options say. */
 const OWN_FOLDERS = ['/run', '/var/lib', '/var/log'];
 const LOOK_MS = 50;
 const START_MS = 10_000;
@@ -59,7 +59,7 @@ export async function startMachine(firstProcess: string): Promise<Machine> {
   const settings = KERNEL_SETTINGS.map((name) => [name, readFileSync(`/proc/sys/${name}`, 'utf8')] as const);
   const flags = ['--net', '--mount', '--pid', '--fork', '--kill-child=SIGKILL', '--mount-proc'];
   const machineOf = ['unshare', ...flags, 'sh', '-c', `${mounts(dir)}exec "$0"`, firstProcess];
-  // A process of tests that is killed asks nobody to clean up, so the kernel does.
+  // A process of tests that is killed cannot clean up, so the kernel does.
   const bound = isKept() ? [] : ['--pdeathsig', 'KILL'];
   const first = spawn('setpriv', [...bound, ...machineOf], { stdio: ['ignore', 'ignore', 'inherit'] });
   first.on('error', () => undefined);

@@ -2,9 +2,10 @@
  * Commands carried out as a driver does it when calls fail: tried again with a wait, until an answer or the last try.
  * Owns tries and what a caller sees of each; which fault strikes a try is decided in simulator/faults/.
  */
-import type { ActivityCommand, MachineEvent, ActivityCommandType } from '../../core/machine/command.ts';
+import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
-import { waitBeforeRetry, type RetryPolicy } from '../../core/machine/retry.ts';
+import { retryOf } from '../../core/machine/resource.ts';
+import { waitBeforeRetry } from '../../core/machine/retry.ts';
 import { CALL_KINDS, fateOf, NORMAL, type Ask, type CallError, type Fate } from '../faults/runtime-fates.ts';
 import type { RuntimeIncidents } from '../faults/runtime-incidents.ts';
 import type { Injector } from '../faults/injector.ts';
@@ -145,7 +146,7 @@ export class Attempts {
   private failed(one: Try, { reason, isDefinite, afterMs }: CallError): void {
     const { port } = this.parts;
     const { command, tried, name } = one;
-    const waitMs = isDefinite ? null : waitBeforeNext(command.type, tried);
+    const waitMs = isDefinite ? null : waitBeforeRetry(retryOf(command.type), tried);
     const base = name.slice(0, tried === 0 ? undefined : name.lastIndexOf('+'));
     const next = (): void =>
       waitMs === null
@@ -159,43 +160,4 @@ export class Attempts {
 
 function sandboxOf(command: ActivityCommand): SandboxId | null {
   return 'sandboxId' in command ? command.sandboxId : null;
-}
-
-const PATIENT: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: null };
-const ONCE: RetryPolicy = { initialMs: 0, maxMs: 0, attemptsMax: 1 };
-const BRIEF: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: 8 };
-
-export const RETRY_CLASSES: Readonly<Record<ActivityCommandType, RetryPolicy>> = {
-  createSandbox: PATIENT,
-  resumeSandbox: PATIENT,
-  stopSandbox: BRIEF,
-  archiveWorkspace: ONCE,
-  destroySandbox: BRIEF,
-  reserveSlot: PATIENT,
-  offerRoom: PATIENT,
-  watchIdle: PATIENT,
-  placeConversation: PATIENT,
-  prepareRepository: BRIEF,
-  runSetupScript: BRIEF,
-  setUpGitHooks: BRIEF,
-  setUpSkills: BRIEF,
-  openAgent: BRIEF,
-  deliverItem: BRIEF,
-  watchAgent: PATIENT,
-  interruptAgent: BRIEF,
-  removeConversation: PATIENT,
-  record: PATIENT,
-  startConversation: BRIEF,
-  verifyItem: BRIEF,
-  collectItem: BRIEF,
-  cleanUpSandbox: PATIENT,
-  warmPool: BRIEF,
-  reconcileRun: BRIEF,
-  reportRun: BRIEF,
-  notifyOfRun: PATIENT,
-};
-
-/** Milliseconds until the next try of a command; null when the tries are used up. */
-export function waitBeforeNext(type: ActivityCommandType, tried: number): number | null {
-  return waitBeforeRetry(RETRY_CLASSES[type], tried);
 }

@@ -5,9 +5,9 @@
 import type { CommandOf } from '../../core/machine/command.ts';
 import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
 import type { PlacementCandidate, PlacementRefusal } from '../../core/placement/place.ts';
-import { claimOf, type ClaimOutcome } from '../../core/placement/claim.ts';
-import { mayAskAgain, placeWithPool } from '../../core/placement/place-in-pool.ts';
-import { withoutSlot } from '../../core/placement/slot-choice.ts';
+import { claimOf, goesWhenEmpty, type ClaimOutcome } from '../../core/placement/claim.ts';
+import { isLivingInPool, mayAskAgain, placeWithPool } from '../../core/placement/place-in-pool.ts';
+import { leavesLine, passesSlotOn, withoutSlot } from '../../core/placement/slot-choice.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
 import type { ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
 import { isNewer } from '../../core/machine/snapshot.ts';
@@ -124,9 +124,8 @@ export class PlacementModel {
     if (isMoved) this.leave(conversationId, recorded.sandboxId);
     if (command.runId !== undefined) this.runOf.set(conversationId, command.runId);
     const found = this.outcomeOf(command, isMoved ? undefined : recorded, poll);
-    const stood = found.kind !== 'waits' && this.slots.leaveLine(conversationId);
-    const tookSlot = found.kind === 'placed' && found.created;
-    const outcome: PlaceOutcome = stood && !tookSlot ? { ...found, leftLine: true } : found;
+    const stood = leavesLine(found) && this.slots.leaveLine(conversationId);
+    const outcome: PlaceOutcome = passesSlotOn(stood, found) ? { ...found, leftLine: true } : found;
     // Asked of the last refusal, and not of this move: a repeat of this call says the same.
     const last = excluded.at(-1);
     return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };
@@ -184,8 +183,7 @@ export class PlacementModel {
     // What was made once stays made, also after its end.
     if (this.pools.of(sandboxId) !== null) return true;
     const living = this.candidates(() => 0).filter(
-      ({ pool, status, draining }) =>
-        pool?.poolId === runId && status !== 'ERROR' && status !== 'MISSING' && !draining,
+      (candidate) => candidate.pool?.poolId === runId && isLivingInPool(candidate),
     );
     if (living.length >= size || this.slots.take(sandboxId, userId) !== null) return false;
     this.pools.join(sandboxId, { poolId: runId, userId, joinedAt: now });
@@ -223,11 +221,10 @@ export class PlacementModel {
   }
 
   private drainIfEmpty(sandboxId: SandboxId): boolean {
-    const isEmpty = (this.members.get(sandboxId)?.size ?? 0) === 0;
     const row = this.rows.get(sandboxId);
-    if (!isEmpty || row?.createdBy === 'api') return false;
+    if (!goesWhenEmpty(this.members.get(sandboxId)?.size ?? 0, row?.createdBy ?? 'placement')) return false;
     this.draining.add(sandboxId);
-    // Its machine never spoke, so nobody else would give the slot back.
+    // Its machine never spoke, so nothing else would give the slot back.
     if (row === undefined) this.slots.end(sandboxId);
     return true;
   }

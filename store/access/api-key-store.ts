@@ -8,7 +8,7 @@ import { KEY_SCOPES, type ApiKey, type ApiKeyStore } from '../../ports/api-keys.
 import { columnTextOrNull, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import type { ApiKeyTable } from './access-columns.ts';
+import type { Tables } from '../schema/tables.ts';
 
 const FIND = prepareQuery((db, { sha256 }: { readonly sha256: string }) =>
   db.selectFrom('api_key').selectAll().where('sha256', '=', sha256).compile(),
@@ -78,7 +78,7 @@ export function apiKeyStore(connection: StoreConnection): ApiKeyStore {
   };
 }
 
-function keyOf(row: Selectable<ApiKeyTable>): ApiKey {
+function keyOf(row: Selectable<Tables['api_key']>): ApiKey {
   return {
     keyId: safeInteger(row.key_id),
     userId: asUserId(row.user_id),

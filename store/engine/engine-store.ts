@@ -20,7 +20,7 @@ import { loadState, putStates } from './entity-states.ts';
 import { addEntry, latestEntry, verdictOn } from './journal.ts';
 import { projectRows } from '../records/projection-writer.ts';
 import { prepareRows } from '../sql/prepared-query.ts';
-import type { InboxTable, OutboxTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
 export function engineStore(connection: StoreConnection): EngineStore & Journal {
   return {
@@ -99,7 +99,7 @@ async function inbox(connection: StoreConnection): Promise<readonly InboxEntry[]
   }));
 }
 
-const ADD_TO_OUTBOX = prepareRows((db, rows: readonly Insertable<OutboxTable>[]) =>
+const ADD_TO_OUTBOX = prepareRows((db, rows: readonly Insertable<Tables['outbox']>[]) =>
   db
     .insertInto('outbox')
     .values(rows)
@@ -107,7 +107,7 @@ const ADD_TO_OUTBOX = prepareRows((db, rows: readonly Insertable<OutboxTable>[])
     .compile(),
 );
 
-const REMOVE_FROM_OUTBOX = prepareRows((db, keys: readonly Pick<OutboxTable, 'command_id'>[]) =>
+const REMOVE_FROM_OUTBOX = prepareRows((db, keys: readonly Pick<Tables['outbox'], 'command_id'>[]) =>
   db
     .deleteFrom('outbox')
     .where(
@@ -153,7 +153,7 @@ async function retryOutbox(transaction: Transaction<Tables>, retried: readonly R
   await RETRY.execute(transaction, latest);
 }
 
-const ADD_TO_INBOX = prepareRows((db, rows: readonly Omit<Insertable<InboxTable>, 'position'>[]) =>
+const ADD_TO_INBOX = prepareRows((db, rows: readonly Omit<Insertable<Tables['inbox']>, 'position'>[]) =>
   db
     .insertInto('inbox')
     .values(rows)
@@ -161,7 +161,7 @@ const ADD_TO_INBOX = prepareRows((db, rows: readonly Omit<Insertable<InboxTable>
     .compile(),
 );
 
-const REMOVE_FROM_INBOX = prepareRows((db, keys: readonly Pick<InboxTable, 'inbox_id'>[]) =>
+const REMOVE_FROM_INBOX = prepareRows((db, keys: readonly Pick<Tables['inbox'], 'inbox_id'>[]) =>
   db
     .deleteFrom('inbox')
     .where(

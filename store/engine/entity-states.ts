@@ -8,9 +8,9 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { EntityWrite, Json, StoredEntity } from '../../ports/engine-store.ts';
 import { flag, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
 import { prepareQuery, prepareRows } from '../sql/prepared-query.ts';
-import type { EntityPartTable, EntityTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
-type Key = Pick<EntityTable, 'machine' | 'id'>;
+type Key = Pick<Tables['entity'], 'machine' | 'id'>;
 
 /** The row itself has no list and stands first in no order; its parts follow, in no order either. */
 interface StateRow {
@@ -97,7 +97,7 @@ function roundsOf(writes: readonly EntityWrite[]): readonly (readonly EntityWrit
   return rounds;
 }
 
-const PUT_ENTITIES = prepareRows((db, rows: readonly Insertable<EntityTable>[]) =>
+const PUT_ENTITIES = prepareRows((db, rows: readonly Insertable<Tables['entity']>[]) =>
   db
     .insertInto('entity')
     .values(rows)
@@ -127,7 +127,7 @@ const REMOVE_PARTS = prepareRows((db, keys: readonly Key[]) => {
   return sql`delete from entity_part where (machine, id) in (values ${sql.join(values)})`.compile(db);
 });
 
-type ListEnd = Pick<EntityPartTable, 'machine' | 'id' | 'list'> & { readonly length: number };
+type ListEnd = Pick<Tables['entity_part'], 'machine' | 'id' | 'list'> & { readonly length: number };
 
 const REMOVE_END = prepareQuery((db, { machine, id, list, length }: ListEnd) =>
   db
@@ -151,7 +151,7 @@ const PUT_PARTS = prepareRows((db, rows: readonly PartRow[]) =>
     .compile(),
 );
 
-type PartRow = Omit<EntityPartTable, 'position'> & { readonly position: number };
+type PartRow = Omit<Tables['entity_part'], 'position'> & { readonly position: number };
 
 async function putParts(transaction: Transaction<Tables>, writes: readonly EntityWrite[]): Promise<void> {
   const anew = writes.filter(({ parts }) => parts?.anew !== false);

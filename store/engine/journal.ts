@@ -8,9 +8,9 @@ import type { Json } from '../../ports/engine-store.ts';
 import type { JournalEntry, JournalVerdict } from '../../ports/journal.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import type { JournalTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
-type Key = Pick<JournalTable, 'machine' | 'id'>;
+type Key = Pick<Tables['journal'], 'machine' | 'id'>;
 
 const ENTRIES = prepareQuery((db, { machine, id }: Key) =>
   db
@@ -25,7 +25,7 @@ type Entry = Key & { readonly number: number; readonly inputs: string };
 
 /** Only as the latest one: then its number says that it was written. */
 const ADD = prepareQuery((db, { machine, id, number, inputs }: Entry) =>
-  sql<Pick<JournalTable, 'number'>>`insert into journal (machine, id, number, inputs)
+  sql<Pick<Tables['journal'], 'number'>>`insert into journal (machine, id, number, inputs)
     select ${machine}, ${id}, cast(${number} as bigint), ${inputs}
     where not exists (select 1 from journal where machine = ${machine} and id = ${id} and number >= ${number})
     returning number`.compile(db),
@@ -34,7 +34,7 @@ const ADD = prepareQuery((db, { machine, id, number, inputs }: Entry) =>
 /** The same in the place of one that is durable with the driver, so that what is held does not grow. */
 const REPLACE = prepareQuery((db, entry: Entry & { readonly settled: number }) => {
   const { machine, id, number, inputs, settled } = entry;
-  return sql<Pick<JournalTable, 'number'>>`update journal set number = ${number}, inputs = ${inputs}
+  return sql<Pick<Tables['journal'], 'number'>>`update journal set number = ${number}, inputs = ${inputs}
     where machine = ${machine} and id = ${id}
     and number = (select min(number) from journal where machine = ${machine} and id = ${id})
     and number <= ${settled}

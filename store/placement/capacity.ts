@@ -21,7 +21,7 @@ import { safeInteger } from '../sql/column-value.ts';
 import { hostCandidates } from './host-store.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import { slotLine, slotsByUser } from './slot-line.ts';
-import type { SlotTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
 export interface SlotRequest {
   readonly sandboxId: SandboxId;
@@ -146,7 +146,9 @@ const TAKE_OVER = prepareQuery((db, { sandboxId, userId, now }: SlotOwner & { re
     .compile(),
 );
 
-const TAKE = prepareQuery((db, row: Insertable<SlotTable>) => db.insertInto('slot').values(row).compile());
+const TAKE = prepareQuery((db, row: Insertable<Tables['slot']>) =>
+  db.insertInto('slot').values(row).compile(),
+);
 
 /** Counts without a condition on other columns: each is answered from an index alone. */
 const COUNT = prepareQuery((db, { sandboxId, userId }: SlotOwner) =>

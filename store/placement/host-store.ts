@@ -22,7 +22,6 @@ import { columnText, flag, safeInteger } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import type { Tables } from '../schema/tables.ts';
 import { giveUp, lostSandboxes, stop } from './host-loss.ts';
-import type { HostTable } from './host-table.ts';
 import { storeNow } from './store-now.ts';
 
 /** Of one query. */
@@ -122,7 +121,7 @@ async function adopt(
 async function ofDirectory(
   transaction: Transaction<Tables>,
   directory: string,
-): Promise<Pick<Selectable<HostTable>, 'name' | 'ended'> | undefined> {
+): Promise<Pick<Selectable<Tables['host']>, 'name' | 'ended'> | undefined> {
   const query = transaction.selectFrom('host').select(['name', 'ended']).where('directory', '=', directory);
   return await query.executeTakeFirst();
 }
@@ -204,7 +203,7 @@ function candidateOf(row: HostRow): HostCandidate {
   };
 }
 
-type HostRow = Selectable<HostTable> & {
+type HostRow = Selectable<Tables['host']> & {
   readonly is_live: number;
   readonly up: number | bigint | string | null;
 };

@@ -5,7 +5,7 @@
  */
 import { sql, type Transaction } from 'kysely';
 import type { ConversationId, RunId, SandboxId } from '../../core/ids.ts';
-import type { PoolPlacement } from '../../core/placement/place-in-pool.ts';
+import { POOL_STATUSES, type PoolPlacement } from '../../core/placement/place-in-pool.ts';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import type { PoolToFill } from '../../ports/placement-store.ts';
 import { safeInteger } from '../sql/column-value.ts';
@@ -134,7 +134,7 @@ const LIVING = prepareQuery((db, { pool }: { readonly pool: string }) =>
     .selectFrom('sandbox')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('pool', '=', pool)
-    .where('status', 'in', ['STARTING', 'RUNNING', 'PAUSED'])
+    .where('status', 'in', POOL_STATUSES)
     .where('draining', '=', 0)
     .compile(),
 );

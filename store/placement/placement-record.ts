@@ -8,12 +8,12 @@ import type { PlacementDecision, PlacementRefusal } from '../../core/placement/p
 import type { PlaceOutcome } from '../../ports/placement-store.ts';
 import { flag } from '../sql/column-value.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import type { DecisionTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
 /** What `body` holds: the decision, or why there is none and never will be. */
 type Recorded = PlacementDecision | PlacementRefusal;
 
-const PUT = prepareQuery((db, row: Insertable<DecisionTable>) =>
+const PUT = prepareQuery((db, row: Insertable<Tables['placement_decision']>) =>
   db
     .insertInto('placement_decision')
     .values(row)

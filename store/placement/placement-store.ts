@@ -2,14 +2,14 @@
  * Placement and capacity: every call is one transaction, and only one runs at a time.
  * Owns reserving and recording; the choice itself is the pure `place` of the core (D16).
  */
-import type { Insertable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { SandboxId } from '../../core/ids.ts';
 import { describePin, NO_HOSTS } from '../../core/placement/choose-host.ts';
 import type { TakenSlots } from '../../core/placement/line.ts';
 import { longestIdle } from '../../core/placement/longest-idle.ts';
 import type { Placement, PlacementDecision } from '../../core/placement/place.ts';
 import { mayAskAgain, placeWithPool } from '../../core/placement/place-in-pool.ts';
-import { withoutSlot, type NoSlot } from '../../core/placement/slot-choice.ts';
+import { leavesLine, passesSlotOn, withoutSlot, type NoSlot } from '../../core/placement/slot-choice.ts';
 import type { PlaceOutcome, PlaceRequest, PlacementStore, SlotOutcome } from '../../ports/placement-store.ts';
 import { linePositions, nextInLine, takeSlot } from './capacity.ts';
 import { flag } from '../sql/column-value.ts';
@@ -17,8 +17,7 @@ import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { hostToReturnTo } from './host-of-sandbox.ts';
 import { slotHolders } from './longest-idle.ts';
 import { candidates } from './placement-candidates.ts';
-import { claim } from './placement-claim.ts';
-import { detach, drainIfEmpty } from './placement-detach.ts';
+import { claim, detach, drainIfEmpty } from './placement-claim.ts';
 import { countInPool, hasLeftPool, joinPool } from './placement-pool.ts';
 import {
   recordDecision,
@@ -32,7 +31,7 @@ import { hasGivenUp, isWanted } from './wanted-slot.ts';
 import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
 import { reserveSandbox } from './reserve-sandbox.ts';
 import { recordReserved } from './reserved-sandbox.ts';
-import type { AttachmentTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 import { isDeleted } from '../engine/tombstone.ts';
 import { claimWarm, fitsWarm, type WarmClaimOutcome } from './warm-claim.ts';
 
@@ -94,14 +93,11 @@ async function placeOnce(
   const isMoved = recorded?.kind === 'placed' && excluded.includes(recorded.sandboxId);
   if (isMoved) await LEAVE.all(transaction, { id: conversationId });
   const found = await outcomeOf(transaction, request, isMoved ? null : recorded);
-  const isOver = request.waits === true && found.kind !== 'waits' && found.kind !== 'warm_lost';
-  // Placed, or refused for good: its place in the line is for the next, and with it the slot that it did not take.
-  const left = isOver && (await leaveLine(transaction, conversationId));
-  const passesOn = left && !(found.kind === 'placed' && found.created);
-  const outcome: PlaceOutcome = passesOn ? { ...found, leftLine: true } : found;
+  if (found.kind === 'warm_lost') return found;
+  const stood = request.waits === true && leavesLine(found) && (await leaveLine(transaction, conversationId));
+  const outcome: PlaceOutcome = passesSlotOn(stood, found) ? { ...found, leftLine: true } : found;
   // Asked of the last refusal, and not of this move: a repeat of this call says the same.
   const last = excluded.at(-1);
-  if (outcome.kind === 'warm_lost') return outcome;
   if (last === undefined || !(await drainIfEmpty(connection, transaction, last))) return outcome;
   return { ...outcome, leftBehind: last };
 }
@@ -217,7 +213,10 @@ const LEAVE = prepareQuery((db, { id }: { readonly id: string }) =>
   db.deleteFrom('attachment').where('conversation_id', '=', id).compile(),
 );
 
-const ATTACH = prepareQuery((db, row: Insertable<AttachmentTable>) =>
+type Attachment = Record<'conversation_id' | 'sandbox_id', string> &
+  Record<'attached_at' | 'detached' | 'pool_place', number>;
+
+const ATTACH = prepareQuery((db, row: Attachment) =>
   db
     .insertInto('attachment')
     .values(row)

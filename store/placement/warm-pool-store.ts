@@ -12,7 +12,6 @@ import { safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
-import type { WarmSandboxTable } from './warm-sandbox-table.ts';
 
 export function warmPoolStore(connection: StoreConnection): WarmPool {
   const alone = <T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> =>
@@ -59,7 +58,7 @@ async function held(db: Kysely<Tables>, host?: string): Promise<readonly WarmSan
   return rows.map(warmSandboxOf);
 }
 
-type WarmRow = Pick<Selectable<WarmSandboxTable>, (typeof COLUMNS)[number]>;
+type WarmRow = Pick<Selectable<Tables['warm_sandbox']>, (typeof COLUMNS)[number]>;
 
 function warmSandboxOf(row: WarmRow): WarmSandbox {
   return {
@@ -121,7 +120,7 @@ const KNOWN = prepareQuery((db, { id }: { readonly id: string }) =>
   db.selectFrom('warm_sandbox').select('sandbox_id').where('sandbox_id', '=', id).compile(),
 );
 
-const ADD = prepareQuery((db, row: Insertable<WarmSandboxTable>) =>
+const ADD = prepareQuery((db, row: Insertable<Tables['warm_sandbox']>) =>
   db.insertInto('warm_sandbox').values(row).compile(),
 );
 

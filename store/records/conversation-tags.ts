@@ -7,7 +7,7 @@ import type { ConversationRow } from '../../core/machine/projection.ts';
 import { isNewer } from '../../core/machine/snapshot.ts';
 import { columnText, safeInteger } from '../sql/column-value.ts';
 import { prepareRows } from '../sql/prepared-query.ts';
-import type { ConversationTagTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
 type Keys = readonly { readonly id: string }[];
 
@@ -30,7 +30,7 @@ const REMOVE = prepareRows((db, keys: Keys) =>
     .compile(),
 );
 
-const ADD = prepareRows((db, rows: readonly Insertable<ConversationTagTable>[]) =>
+const ADD = prepareRows((db, rows: readonly Insertable<Tables['conversation_tag']>[]) =>
   db.insertInto('conversation_tag').values(rows).compile(),
 );
 

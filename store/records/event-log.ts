@@ -10,7 +10,7 @@ import type { EventLog, StoredEvent } from '../../ports/record-store.ts';
 import { columnText, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery, prepareRows } from '../sql/prepared-query.ts';
-import type { EventTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 import type { EventNews } from './event-news.ts';
 import { isDeleted } from '../engine/tombstone.ts';
 
@@ -118,7 +118,7 @@ async function unknownEvents(
   return [...byId.values()];
 }
 
-const INSERT = prepareRows((db, rows: readonly Insertable<EventTable>[]) =>
+const INSERT = prepareRows((db, rows: readonly Insertable<Tables['event']>[]) =>
   db.insertInto('event').values(rows).compile(),
 );
 

@@ -9,7 +9,7 @@ import type { StoredEvent } from '../../ports/record-store.ts';
 import { columnText, safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import type { EventTable, Tables } from '../schema/tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
 export function eventSearch(connection: StoreConnection): EventSearch {
   return {
@@ -76,7 +76,7 @@ function paged(
     .limit(limit);
 }
 
-function eventOf(row: Selectable<EventTable>): StoredEvent {
+function eventOf(row: Selectable<Tables['event']>): StoredEvent {
   return {
     sequence: safeInteger(row.sequence),
     eventId: row.event_id,

@@ -9,8 +9,8 @@ import type { LifecycleLog, RunLog } from '../../ports/record-store.ts';
 import { columnText, safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { address } from '../engine/entity-address.ts';
-import type { LifecycleTable } from '../schema/tables.ts';
 import { isDeleted } from '../engine/tombstone.ts';
+import type { Tables } from '../schema/tables.ts';
 
 export function lifecycleLog(connection: StoreConnection): LifecycleLog & RunLog {
   return {
@@ -80,7 +80,7 @@ async function runEvents(
 }
 
 function eventOf(
-  row: Selectable<LifecycleTable>,
+  row: Selectable<Tables['lifecycle_event']>,
   conversationId: ConversationId | null,
 ): LifecycleEvent & { readonly at: number } {
   const { code, detail } = row;

@@ -26,7 +26,7 @@ export function recordStore(connection: StoreConnection, news: EventNews): Recor
       connection.read(`read the sandbox "${id}"`, async (db) =>
         record<SandboxRow>(await SANDBOX.first(db, { id })),
       ),
-    sandboxes: (filter) => connection.read('list the sandboxes', (db) => sandboxes(db, filter?.runId)),
+    sandboxes: (living) => connection.read('list the sandboxes', (db) => sandboxes(db, living)),
     conversation: (id) =>
       connection.read(`read the conversation "${id}"`, async (db) =>
         record<ConversationRow>(await CONVERSATION.first(db, { id })),
@@ -85,21 +85,21 @@ function record<Row extends ProjectionRow>(row: { readonly body: string } | unde
   return row === undefined ? null : (JSON.parse(row.body) as Row);
 }
 
-/** Of a run: those its conversations and items name. */
-function sandboxes(db: Kysely<Tables>, runId: RunId | undefined): Promise<readonly SandboxRow[]> {
-  const listed = db.selectFrom('sandbox').select('body').orderBy('created_at').orderBy('sandbox_id');
-  if (runId === undefined) return all<SandboxRow>(listed);
+function sandboxes(
+  db: Kysely<Tables>,
+  living?: { readonly host: string | null },
+): Promise<readonly SandboxRow[]> {
+  const host = living?.host ?? null;
   return all<SandboxRow>(
-    listed.where((where) =>
-      where.or([
-        where(
-          'sandbox_id',
-          'in',
-          db.selectFrom('conversation').select('sandbox_id').where('run_id', '=', runId),
-        ),
-        where('sandbox_id', 'in', db.selectFrom('run_item').select('sandbox_id').where('run_id', '=', runId)),
-      ]),
-    ),
+    db
+      .selectFrom('sandbox')
+      .select('body')
+      .$if(living !== undefined, (query) => query.where('status', '!=', 'MISSING'))
+      .$if(host !== null, (query) =>
+        query.where(({ eb, or }) => or([eb('host', '=', host), eb('host', 'is', null)])),
+      )
+      .orderBy('created_at')
+      .orderBy('sandbox_id'),
   );
 }
 

@@ -1,7 +1,7 @@
 /** Tables of the application API: who may call it, what was asked, and what users keep there, as data. */
-import type { TableDefinition } from './create-tables.ts';
+import type { TableDefinitions } from './create-tables.ts';
 
-export const ACCESS_TABLES: Readonly<Record<string, TableDefinition>> = {
+export const ACCESS_TABLES = {
   api_key: {
     columns: {
       key_id: 'position',
@@ -52,10 +52,11 @@ export const ACCESS_TABLES: Readonly<Record<string, TableDefinition>> = {
     },
   },
   secret: {
+    // `key_id`: the key that sealed it, so that keys can be changed.
     columns: { scope: 'text', name: 'text', key_id: 'text', sealed: 'text' },
     primaryKey: ['scope', 'name'],
   },
-};
+} as const satisfies TableDefinitions;
 
 /** How many requests are left to callers, in thousandths, and since when. */
 export const RATE_TABLES = {
@@ -63,4 +64,4 @@ export const RATE_TABLES = {
     columns: { bucket: 'text', tokens: 'bigint', at: 'bigint' },
     primaryKey: ['bucket'],
   },
-} as const satisfies Readonly<Record<string, TableDefinition>>;
+} as const satisfies TableDefinitions;

@@ -5,18 +5,22 @@
 import { sql, type CreateTableBuilder, type Expression, type Kysely } from 'kysely';
 
 /** `?` may be null; `=0` is 0 where it is not named; `position` grows with every insert and is the primary key. */
-type ColumnKind = 'text' | 'text?' | 'bigint' | 'bigint?' | 'bigint=0' | 'flag' | 'flag=0' | 'position';
+export type ColumnKind =
+  'text' | 'text?' | 'bigint' | 'bigint?' | 'bigint=0' | 'flag' | 'flag=0' | 'position';
 
-export interface TableDefinition {
+interface TableDefinition {
   readonly columns: Readonly<Record<string, ColumnKind>>;
   readonly primaryKey?: readonly string[];
   readonly unique?: readonly string[];
   readonly indexes?: readonly (readonly string[])[];
 }
 
+/** Each table by name. */
+export type TableDefinitions = Readonly<Record<string, TableDefinition>>;
+
 export async function createTables(
   db: Kysely<unknown>,
-  tables: Readonly<Record<string, TableDefinition>>,
+  tables: TableDefinitions,
   isPostgres: boolean,
 ): Promise<void> {
   for (const [name, definition] of Object.entries(tables))

@@ -1,13 +1,22 @@
 /** Tables of the embedded engine, of the journal of drivers, and of the installation itself, as data. */
-import type { TableDefinition } from './create-tables.ts';
+import type { TableDefinitions } from './create-tables.ts';
 
 const ENTITY = { machine: 'text', id: 'text' } as const;
 
-export const ENGINE_TABLES: Readonly<Record<string, TableDefinition>> = {
+export const ENGINE_TABLES = {
   entity: {
-    columns: { ...ENTITY, deadline: 'bigint?', done: 'flag', state: 'text', lists: 'text?' },
+    columns: {
+      ...ENTITY,
+      deadline: 'bigint?',
+      done: 'flag',
+      // Whole, or the head of it when `lists` is there.
+      state: 'text',
+      // JSON: the length of each list that is kept in parts, by name; null when the state is whole.
+      lists: 'text?',
+    },
     primaryKey: ['machine', 'id'],
   },
+  // One element of a list of an entity's state.
   entity_part: {
     columns: { ...ENTITY, list: 'text', position: 'bigint', state: 'text' },
     primaryKey: ['machine', 'id', 'list', 'position'],
@@ -27,14 +36,17 @@ export const ENGINE_TABLES: Readonly<Record<string, TableDefinition>> = {
     columns: { position: 'position', inbox_id: 'text', ...ENTITY, accepted_at: 'bigint', event: 'text' },
     unique: ['inbox_id'],
   },
+  // A batch of a driver that may not be durable with the driver yet.
   journal: {
     columns: { ...ENTITY, number: 'bigint', inputs: 'text' },
     primaryKey: ['machine', 'id', 'number'],
   },
+  // What is tried again; `is_over` keeps a late word from bringing it back.
   trouble: {
     columns: {
       ...ENTITY,
       what: 'text',
+      // Empty where it is the entity's own.
       item: 'text',
       cause: 'text',
       since: 'bigint',
@@ -47,4 +59,4 @@ export const ENGINE_TABLES: Readonly<Record<string, TableDefinition>> = {
     indexes: [['is_over', 'at']],
   },
   installation: { columns: { name: 'text', value: 'text' }, primaryKey: ['name'] },
-};
+} as const satisfies TableDefinitions;

@@ -11,7 +11,13 @@ import { ENGINE_TABLES } from './engine-tables.ts';
 import { HOST_TABLES, PLACEMENT_TABLES } from './placement-tables.ts';
 import { usePresentNames } from './present-names.ts';
 import { RECORD_TABLES } from './record-tables.ts';
-import { CONFIGURATION_TABLES, DUTY_TABLES, SHARED_SPEND_TABLES, SPEND_LOSS_TABLES, SPEND_TABLES } from './spend-tables.ts';
+import {
+  CONFIGURATION_TABLES,
+  DUTY_TABLES,
+  SHARED_SPEND_TABLES,
+  SPEND_LOSS_TABLES,
+  SPEND_TABLES,
+} from './spend-tables.ts';
 
 const FIRST = { ...ENGINE_TABLES, ...RECORD_TABLES, ...PLACEMENT_TABLES, ...SPEND_TABLES, ...ACCESS_TABLES };
 
@@ -53,7 +59,9 @@ async function shareLimits(db: Kysely<unknown>): Promise<void> {
     const type = isPostgres(db) ? sql`text collate "C"` : sql`text`;
     await db.schema.alterTable('spend').addColumn(column, type).execute();
   }
-  await sql`create index spend_by_proxy on spend (proxy_id, started_at) where proxy_id is not null`.execute(db);
+  await sql`create index spend_by_proxy on spend (proxy_id, started_at) where proxy_id is not null`.execute(
+    db,
+  );
   await createTables(db, SHARED_SPEND_TABLES, isPostgres(db));
 }
 

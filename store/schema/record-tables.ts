@@ -1,21 +1,25 @@
 /** Tables of what every transition writes: sandboxes, conversations, runs, and what they said and left, as data. */
-import type { TableDefinition } from './create-tables.ts';
+import type { TableDefinitions } from './create-tables.ts';
 
 const STAMP = { generation: 'bigint', sequence: 'bigint' } as const;
 
-export const RECORD_TABLES: Readonly<Record<string, TableDefinition>> = {
+export const RECORD_TABLES = {
   sandbox: {
     columns: {
       sandbox_id: 'text',
       user_id: 'text',
       status: 'text',
       available: 'flag',
+      // Set by placement, never by a projection, as those of the pool.
       draining: 'flag=0',
       session_started_at: 'bigint?',
       created_at: 'bigint',
       created_by: 'text',
+      // The run whose pool it belongs to; null: it belongs to none.
       pool: 'text?',
+      // The affinity of the conversation that came when it was empty.
       pool_affinity: 'text?',
+      // Conversations ever placed in it as one of a pool.
       pool_placed: 'bigint=0',
       ...STAMP,
       body: 'text',
@@ -29,9 +33,11 @@ export const RECORD_TABLES: Readonly<Record<string, TableDefinition>> = {
       user_id: 'text',
       run_id: 'text?',
       sandbox_id: 'text?',
+      // As text of a column: what a column cannot hold is replaced. Empty for none, as the next one.
       title: 'text',
       sandbox_status: 'text',
       execution_status: 'text',
+      // 1 while its agent works, its start goes on or a message waits: such a sandbox is not paused for room (D17).
       at_work: 'flag',
       created_at: 'bigint',
       updated_at: 'bigint',
@@ -47,6 +53,7 @@ export const RECORD_TABLES: Readonly<Record<string, TableDefinition>> = {
       ['user_id', 'title', 'conversation_id'],
     ],
   },
+  // What a search by tag goes through; the tags themselves are in the conversation's row.
   conversation_tag: {
     columns: { conversation_id: 'text', key: 'text', value: 'text', user_id: 'text', created_at: 'bigint' },
     primaryKey: ['conversation_id', 'key'],
@@ -63,6 +70,7 @@ export const RECORD_TABLES: Readonly<Record<string, TableDefinition>> = {
   },
   run_item: {
     columns: {
+      // Order of first projection.
       position: 'position',
       run_id: 'text',
       key: 'text',
@@ -87,12 +95,13 @@ export const RECORD_TABLES: Readonly<Record<string, TableDefinition>> = {
     },
     primaryKey: ['sandbox_id', 'generation'],
   },
+  // Head of a transcript: its row is what concurrent appends queue on.
   transcript: {
     columns: {
       conversation_id: 'text',
       last_sequence: 'bigint',
       last_received_at: 'bigint?',
-      // A sandbox decides how much its agent says (D31).
+      // Of the bodies as they are stored: a sandbox decides how much its agent says (D31).
       bytes: 'bigint=0',
     },
     primaryKey: ['conversation_id'],
@@ -121,4 +130,4 @@ export const RECORD_TABLES: Readonly<Record<string, TableDefinition>> = {
     },
     indexes: [['conversation_id'], ['id']],
   },
-};
+} as const satisfies TableDefinitions;

@@ -1,7 +1,7 @@
 /** Tables of the proxy: what each call cost, sums of old calls, and virtual keys, as data. */
-import type { TableDefinition } from './create-tables.ts';
+import type { TableDefinitions } from './create-tables.ts';
 
-export const SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
+export const SPEND_TABLES = {
   spend: {
     columns: {
       call_id: 'text',
@@ -17,6 +17,7 @@ export const SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
       session_id: 'text?',
       user: 'text?',
       team: 'text?',
+      // A JSON list of texts.
       tags: 'text?',
       key_name: 'text',
       prompt_tokens: 'bigint?',
@@ -33,8 +34,10 @@ export const SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
     primaryKey: ['call_id'],
     indexes: [['started_at', 'call_id'], ['session_id'], ['state'], ['key_name', 'started_at']],
   },
+  // Totals of the rows of one UTC day that are no longer there; an empty text stands for none.
   spend_daily: {
     columns: {
+      // Epoch milliseconds of the day's beginning.
       day: 'bigint',
       model_name: 'text',
       key_name: 'text',
@@ -51,14 +54,15 @@ export const SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
     primaryKey: ['day', 'model_name', 'key_name', 'team', 'user'],
   },
   proxy_key: {
+    // `hash`: SHA-256 of the key, in hex.
     columns: { hash: 'text', name: 'text', created_at: 'bigint', body: 'text' },
     primaryKey: ['hash'],
     unique: ['name'],
   },
-};
+} as const satisfies TableDefinitions;
 
-/** What databases had lost of it. */
-export const SPEND_LOSS_TABLES: Readonly<Record<string, TableDefinition>> = {
+/** Rows that the database once had, and did not have later. */
+export const SPEND_LOSS_TABLES = {
   spend_loss: {
     columns: {
       first_at: 'bigint',
@@ -70,23 +74,28 @@ export const SPEND_LOSS_TABLES: Readonly<Record<string, TableDefinition>> = {
     },
     primaryKey: ['first_at', 'last_at'],
   },
-};
+} as const satisfies TableDefinitions;
 
 /** What several proxies over one database know of each other, and the limits that they share. */
-export const SHARED_SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
+export const SHARED_SPEND_TABLES = {
+  // A process beside others, and until when the others take it to be alive, by the database's clock.
   proxy_peer: { columns: { id: 'text', expires_at: 'bigint' }, primaryKey: ['id'] },
+  // How often anything was changed that proxies keep in memory; one row.
   proxy_revision: { columns: { name: 'text', revision: 'bigint' }, primaryKey: ['name'] },
+  // One limit that several proxies share, in one window of it.
   spend_account: {
     columns: {
       unit: 'text',
       owner: 'text',
       window_from: 'bigint',
       spent: 'bigint',
+      // Who waits for a share of it, and until when that counts; empty for none.
       waiter: 'text',
       waiter_until: 'bigint',
     },
     primaryKey: ['unit', 'owner', 'window_from'],
   },
+  // What one proxy may use of an account, and what it has reported as used.
   spend_lease: {
     columns: {
       holder: 'text',
@@ -99,14 +108,14 @@ export const SHARED_SPEND_TABLES: Readonly<Record<string, TableDefinition>> = {
     primaryKey: ['unit', 'owner', 'window_from', 'holder'],
     indexes: [['holder']],
   },
-};
+} as const satisfies TableDefinitions;
 
 /** What several processes go by together. */
-export const CONFIGURATION_TABLES: Readonly<Record<string, TableDefinition>> = {
+export const CONFIGURATION_TABLES = {
   configuration: { columns: { version: 'bigint', text: 'text', at: 'bigint' }, primaryKey: ['version'] },
-};
+} as const satisfies TableDefinitions;
 
-/** What one of several processes does for all. */
-export const DUTY_TABLES: Readonly<Record<string, TableDefinition>> = {
+/** What one of several processes does for all, as long as its lease runs: the id of the holder is the fence. */
+export const DUTY_TABLES = {
   duty: { columns: { name: 'text', holder: 'text' }, primaryKey: ['name'] },
-};
+} as const satisfies TableDefinitions;

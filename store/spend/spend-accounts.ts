@@ -8,7 +8,6 @@ import type { DailySpend, SpendAccounts } from '../../ports/spend-accounts.ts';
 import { safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
-import type { SpendDailyTable } from './spend-tables.ts';
 import type { Tables } from '../schema/tables.ts';
 
 const DAY_MS = 86_400_000;
@@ -95,7 +94,7 @@ function grouped(db: Kysely<Tables>, ids: readonly string[] | null, interval: { 
 async function daily(
   db: Kysely<Tables>,
   { from, to }: { readonly from: number; readonly to: number },
-): Promise<readonly Selectable<SpendDailyTable>[]> {
+): Promise<readonly Selectable<Tables['spend_daily']>[]> {
   const first = Math.ceil(from / DAY_MS) * DAY_MS;
   const last = Math.ceil(to / DAY_MS) * DAY_MS;
   const present = await grouped(db, null, { from: first, to: last }).execute();
@@ -105,7 +104,7 @@ async function daily(
     .where('day', '>=', first)
     .where('day', '<', last)
     .execute();
-  const groups = new Map<string, Selectable<SpendDailyTable>>();
+  const groups = new Map<string, Selectable<Tables['spend_daily']>>();
   for (const row of [...folded, ...present]) {
     const key = JSON.stringify(GROUP.map((name) => String(row[name])));
     const known = groups.get(key);
@@ -114,7 +113,7 @@ async function daily(
   return [...groups.values()].sort(inOrder);
 }
 
-type DailyRow = Selectable<SpendDailyTable>;
+type DailyRow = Selectable<Tables['spend_daily']>;
 
 function added(one: DailyRow, other: DailyRow): DailyRow {
   const sums = COUNTS.map((name) => [name, Number(one[name]) + Number(other[name])]);

@@ -6,7 +6,7 @@ import type { Selectable } from 'kysely';
 import { nanoUsd } from '../../core/money/money.ts';
 import type { JoinableCall, SpendRow, SpendRowState } from '../../core/money/spend.ts';
 import { columnText, columnTextOrNull, flag, safeInteger, safeIntegerOrNull } from '../sql/column-value.ts';
-import type { SpendTable } from './spend-tables.ts';
+import type { Tables } from '../schema/tables.ts';
 
 export function spendColumns(row: SpendRow) {
   return {
@@ -54,9 +54,9 @@ export const JOINABLE_COLUMNS = [
   'team',
   'prompt_tokens',
   'completion_tokens',
-] as const satisfies readonly (keyof SpendTable)[];
+] as const satisfies readonly (keyof Tables['spend'])[];
 
-type JoinableColumns = Pick<Selectable<SpendTable>, (typeof JOINABLE_COLUMNS)[number]>;
+type JoinableColumns = Pick<Selectable<Tables['spend']>, (typeof JOINABLE_COLUMNS)[number]>;
 
 /** Of a page of calls one JSON list for each column; a database may say null of a page without rows. */
 export function joinableCalls(lists: Readonly<Record<keyof JoinableColumns, string | null>>): JoinableCall[] {
@@ -114,7 +114,7 @@ function joinableCall(row: JoinableColumns): JoinableCall {
   return row.team === null ? call : { ...call, team: row.team };
 }
 
-export function spendRow(row: Selectable<SpendTable>): SpendRow {
+export function spendRow(row: Selectable<Tables['spend']>): SpendRow {
   const cost = safeIntegerOrNull(row.cost_nano_usd);
   return {
     ...joinableCall(row),
@@ -133,7 +133,7 @@ export function spendRow(row: Selectable<SpendTable>): SpendRow {
 
 /** What most rows do not have. */
 function further(
-  row: Selectable<SpendTable>,
+  row: Selectable<Tables['spend']>,
 ): Pick<SpendRow, 'cacheWriteTokens' | 'reasoningTokens' | 'held' | 'proxyId' | 'runId'> {
   const [written, reasoning, amount] = [row.cache_write_tokens, row.reasoning_tokens, row.held_nano_usd];
   return {

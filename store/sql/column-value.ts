@@ -34,7 +34,7 @@ export function columnText(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD').replace(/\p{Surrogate}/gu, '\uFFFD');
 }
 
-/** Most texts have neither, and one look at them tells. */
+/** Most texts have neither, and one test of them says so. */
 // eslint-disable-next-line no-control-regex -- this character is what is looked for
 const NUL_OR_SURROGATE = /[\u0000\ud800-\udfff]/;
 

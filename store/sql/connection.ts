@@ -39,7 +39,7 @@ export interface ConnectionOptions {
   readonly dialect: Dialect;
   /** Writes that come together share one commit and its sync; a server groups commits by itself. */
   readonly groupWrites: boolean;
-  /** Asked at the begin of every transaction that writes; absent: whoever writes is no engine. */
+  /** Asked at the begin of every transaction that writes; absent: the writer is no engine. */
   readonly fence?: EngineFence | undefined;
 }
 
@@ -132,7 +132,7 @@ export async function holdLock(
 }
 
 /**
- * Pauses between the tries: seven seconds in all, which a server takes to restart. Whoever calls waits meanwhile, so it
+ * Pauses between the tries: seven seconds in all, which a server takes to restart. The caller waits meanwhile, so it
  * is no longer than a client does.
  */
 const PAUSES_MS = [10, 30, 100, 250, 500, 1_000, 2_000, 3_000];

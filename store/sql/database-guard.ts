@@ -1,6 +1,6 @@
 /**
  * One engine per PostgreSQL database: an advisory lock that a connection of its own holds.
- * Owns taking it, seeing it lost, and that whoever lost it writes no more. Engines on Temporal share it, because their
+ * Owns taking it, seeing it lost, and that a process that lost it writes no more. Engines on Temporal share it, because their
  * server orders what they do; the embedded engine has it alone.
  */
 import { randomBytes } from 'node:crypto';

@@ -33,7 +33,7 @@ export class GroupReader {
 
   private async drain(): Promise<void> {
     this.isReading = true;
-    // Whoever is about to ask at this moment comes first; nothing else is waited for.
+    // Callers that are about to ask at this moment come first; nothing else is waited for.
     await Promise.resolve();
     while (this.waiting.length > 0) await this.readAll(this.waiting.splice(0, READS_MAX));
     this.isReading = false;

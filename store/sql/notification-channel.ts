@@ -15,7 +15,7 @@ export interface NotificationChannel {
   readonly name: string;
   /** Connects, and stays connected. Once. */
   open(heard: HeardNotifications): void;
-  /** For whoever has missed something: the connection may be dead without a word. */
+  /** For listeners that missed something: the connection may be dead without a word. */
   reopen(): void;
   close(): Promise<void>;
 }

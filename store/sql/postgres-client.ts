@@ -50,7 +50,7 @@ export class StoreClient implements PostgresPoolClient {
   // The shape of the interface: its other overload is for cursors, which the store does not use.
   readonly query = ((text: string, values: readonly unknown[]): Promise<QueryResult> => {
     if (text === 'begin') return this.begin();
-    // Of work that may be repeated: nobody will ask how it ended.
+    // Of work that may be repeated: no caller will ask how it ended.
     if (text.startsWith('start transaction')) return this.answerTo({ text }).catch(this.refuse);
     if (text === 'commit') return this.commit();
     if (text === 'rollback') return this.rollback();

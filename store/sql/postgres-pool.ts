@@ -91,7 +91,7 @@ export function createPostgresPool(server: PostgresServer, use: PoolUse): StoreP
   });
   // An idle connection that the server ends is taken out of the pool; the next one to ask gets a new one.
   pool.on('error', () => undefined);
-  // Between the pool and whoever gets a connection nobody listens, and an end that is heard by nobody ends the process.
+  // Between the pool and the caller that gets a connection nothing listens, and an end without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const ask = (transaction: string): ReturnType<AskOutcome> => askOutcome(config, transaction);
   const clients = new WeakMap<pg.PoolClient, StoreClient>();
@@ -106,7 +106,7 @@ export function createPostgresPool(server: PostgresServer, use: PoolUse): StoreP
   };
 }
 
-/** Over a connection of its own: those of the pool may all be in the hands of somebody who asks this. */
+/** Over a connection of its own: those of the pool may all be in use by a caller of this. */
 async function askOutcome(config: pg.ClientConfig, transaction: string): ReturnType<AskOutcome> {
   const client = new pg.Client(config);
   client.on('error', () => undefined);
@@ -138,7 +138,7 @@ function tlsOf({ address, tls }: PostgresServer): ConnectionOptions | false {
   };
 }
 
-/** A number where that is exact; else the text, which whoever reads the column refuses (D26). */
+/** A number where that is exact; else the text, which the reader of the column refuses (D26). */
 function exactInteger(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;

@@ -11,8 +11,6 @@ export interface WorkerVersion {
   readonly buildId: string;
 }
 
-export const DEPLOYMENT_DEFAULT = 'parley';
-
 /** As much of a hash as tells the builds of one deployment apart. */
 const HASH_LENGTH = 12;
 

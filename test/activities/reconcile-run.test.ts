@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { reconcileRun } from '../../activities/reconcile-run.ts';
 import { NO_CONTEXT } from './reconcile-context.ts';
+import { retryOf } from '../../core/machine/resource.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { GatewayRow } from '../../core/money/spend.ts';
 import { nanoUsd } from '../../core/money/money.ts';
@@ -289,7 +290,7 @@ describe('reconcileRun', () => {
     const activity = reconcileRun(test.world);
     const error = await activity.run(COMMAND, NO_CONTEXT).catch((caught: unknown) => caught as ParleyError);
     expect(error).toMatchObject({ code: 'export_unavailable', retry: true });
-    expect(activity.retry.attemptsMax).toBeGreaterThan(1);
+    expect(retryOf('reconcileRun').attemptsMax).toBeGreaterThan(1);
     expect(activity.failed(COMMAND, error as ParleyError)).toMatchObject({
       type: 'reconcileFailed',
       reason: expect.stringContaining('export_unavailable: Cannot fetch') as string,

@@ -1,6 +1,7 @@
 /** Trouble is told at the first failed try and is gone when it is over: of commands, of looks, and of an agent's model. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PATIENT, type Activities, type Activity, type WatchActivity } from '../../activities/activity.ts';
+import type { Activities, Activity, WatchActivity } from '../../activities/activity.ts';
+import { PATIENT } from '../../core/machine/retry.ts';
 import { reportedActivities } from '../../activities/reported-activities.ts';
 import { reportedEvents } from '../../activities/reported-events.ts';
 import { conversationId } from '../../core/ids.ts';

@@ -24,6 +24,10 @@ function worldWith(setup: Setup) {
   const time = { now: 1_000_000 };
   const unreachable = new ParleyError('runtime_unreachable', 'Cannot list: the disk is away');
   const held = setup.held ?? [{ generation: 2, up: true }];
+  const row =
+    setup.row === undefined
+      ? null
+      : ({ sandboxId: ORPHAN, transition: null, releasedAt: null, ...setup.row } as unknown as SandboxRow);
   const world = {
     runtime: {
       list: () =>
@@ -38,19 +42,8 @@ function worldWith(setup: Setup) {
       removeLeftovers: () => Promise.resolve(['control group x']),
     },
     records: {
-      sandboxes: () =>
-        Promise.resolve(
-          setup.row === undefined
-            ? []
-            : [
-                {
-                  sandboxId: ORPHAN,
-                  transition: null,
-                  releasedAt: null,
-                  ...setup.row,
-                } as unknown as SandboxRow,
-              ],
-        ),
+      sandboxes: () => Promise.resolve(row === null || row.status === 'MISSING' ? [] : [row]),
+      sandbox: () => Promise.resolve(row),
     },
     warmPool: { held: () => Promise.resolve([]) },
     archives: {
@@ -154,12 +147,13 @@ describe('sweepSandboxes()', () => {
     expect(first.done).toEqual(['removed control group x, which belonged to no sandbox']);
   });
 
-  it.each([
-    ['own', 1],
-    ['another', 0],
-  ])('tells of released files of the host "%s" %i times', async (host, times) => {
-    const { world } = worldWith({ row: { status: 'PAUSED', releasedAt: 5 }, held: [] });
-    const hosts = { own: 'own', of: () => Promise.resolve(new Map([[ORPHAN, host]])) };
-    expect((await sweepSandboxes(world, NONE, hosts)).problems).toHaveLength(times);
+  it('asks for the sandboxes of its own host, and never touches one that another host has', async () => {
+    const { world, log } = worldWith({ row: { status: 'RUNNING' } });
+    const asked: unknown[] = [];
+    world.records.sandboxes = (living) => Promise.resolve((asked.push(living), []));
+    const before = new Map([[ORPHAN, { firstSeenAt: 0, sightings: 9 }]]);
+    expect(await sweepSandboxes(world, before, 'own')).toMatchObject({ problems: [] });
+    expect(asked).toEqual([{ host: 'own' }]);
+    expect(log).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { World } from '../../simulator/models/world.ts';
 import { RandomStream } from '../../simulator/random.ts';
 import { act, type Script } from '../../simulator/script.ts';
 import { openSkippingEngine } from '../../testing/temporal/skipping-engine.ts';
-import { performAll, SkippingPlay } from '../../testing/temporal/skipping-play.ts';
+import { SkippingPlay } from '../../testing/temporal/skipping-play.ts';
 import { requireTestServer } from '../helpers/temporal-tools.ts';
 import { EntityTraces } from './entity-traces.ts';
 import type { LateTraces } from './temporal/same-traces.ts';
@@ -58,4 +58,12 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
     timer = setTimeout(() => reject(new Error(`Cannot play the script: it takes more than ${ms} ms`)), ms);
   });
   await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+async function performAll(
+  engine: Awaited<ReturnType<typeof openSkippingEngine>>,
+  playing: ReturnType<SkippingPlay['until']>,
+): Promise<void> {
+  let next = playing.next();
+  while (next.done !== true) next = playing.next(await engine.perform(next.value));
 }

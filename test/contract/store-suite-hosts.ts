@@ -51,6 +51,11 @@ export function hostSuite(open: OpenEmptyStore): void {
       };
       await expect(hosts.take(other)).rejects.toMatchObject(refused);
       await place(store, 1);
+      const [here, elsewhere] = [
+        await records.sandboxes({ host: 'a' }),
+        await records.sandboxes({ host: 'b' }),
+      ];
+      expect([here.length, elsewhere.length]).toEqual([1, 0]);
       await hosts.take(claim('a', { leaseMs: 0 }));
       await expect(hosts.take(other)).rejects.toThrow('1 sandboxes live in another data directory');
       await records.project([sandboxRow(sandboxNumber(1), { status: 'MISSING', holdsSlot: false })]);

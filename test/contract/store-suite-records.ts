@@ -45,10 +45,12 @@ export function recordSuite(open: OpenEmptyStore): void {
         runItemRow('a', { sandboxId: sandboxNumber(2) }),
       ]);
       expect(await records.sandboxes()).toHaveLength(3);
-      expect((await records.sandboxes({ runId: RUN })).map((row) => row.sandboxId)).toEqual([
-        S1,
-        sandboxNumber(2),
-      ]);
+      await records.project([sandboxRow(S1, { sequence: 9, status: 'MISSING' })]);
+      for (const host of [null, 'any'])
+        expect((await records.sandboxes({ host })).map((row) => row.sandboxId)).toEqual([
+          sandboxNumber(2),
+          sandboxNumber(3),
+        ]);
       expect((await records.conversations({ runId: RUN })).map((row) => row.conversationId)).toEqual([C1]);
       expect(await records.conversations({ runId: RUN, sandboxId: sandboxNumber(3) })).toEqual([]);
       expect(await records.conversations()).toHaveLength(2);

@@ -1,9 +1,5 @@
 /** Every cell of the conversation's table, absent ones included, against the golden file. */
-import type {
-  AgentReport,
-  ConversationEvent,
-  ConversationEventType,
-} from '../../core/conversation/message.ts';
+import type { AgentReport, ConversationEvent } from '../../core/conversation/message.ts';
 import { conversationMachine } from '../../core/conversation/machine.ts';
 import { CONVERSATION_PHASES, type ConversationState } from '../../core/conversation/state.ts';
 import { CONVERSATION_TABLE } from '../../core/conversation/table.ts';
@@ -80,7 +76,9 @@ const next = (state: ConversationState, change: Parameters<typeof at.snapshot>[0
   at.snapshot({ sandboxId: state.sandboxId ?? SANDBOX, ...change }, state.sandbox);
 
 const EVENTS: {
-  [Type in ConversationEventType]: (state: ConversationState) => Extract<ConversationEvent, { type: Type }>;
+  [Type in ConversationEvent['type']]: (
+    state: ConversationState,
+  ) => Extract<ConversationEvent, { type: Type }>;
 } = {
   started: () => ({ type: 'started', spec: at.CONVERSATION_SPEC, watcher: null }),
   placed: (state) => ({ type: 'placed', ...awaited(state), sandboxId: SANDBOX, spec: null }),

@@ -1,7 +1,7 @@
 /** Reconciliation: the order of D27, both directions, and the conservation of money to the nano-USD. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nanoUsd, sumUsd } from '../../core/money/money.ts';
+import { addUsd, nanoUsd, ZERO_USD } from '../../core/money/money.ts';
 import type { ReconcileQuestion } from '../../core/reconcile/reconcile-result.ts';
 import { splitExactly, CANDIDATES_MAX } from '../../core/reconcile/reconcile-verdict.ts';
 import type { GatewayRow, SpendRow } from '../../core/money/spend.ts';
@@ -304,7 +304,7 @@ describe('conservation', () => {
         const spendRows = [...named, ...open];
         const result = ask({ ...rest, gatewayRows, spendRows, conversations } as Partial<ReconcileQuestion>);
         expect(addSums(result.assigned, result.ambiguous, result.unassigned)).toBe(result.total);
-        expect(result.total).toBe(sumUsd(gatewayRows.map(({ cost }) => cost)));
+        expect(result.total).toBe(gatewayRows.map(({ cost }) => cost).reduce(addUsd, ZERO_USD));
         expect(addSums(...result.conversations.map(({ assigned }) => assigned))).toBe(result.assigned);
         expect(addSums(...result.conversations.map(({ estimated }) => estimated))).toBe(result.estimated);
         expect(result.verdicts.map(({ position }) => position)).toEqual(gatewayRows.map((_, n) => n + 1));

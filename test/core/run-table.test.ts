@@ -1,5 +1,5 @@
 /** Every cell of the run's table, absent ones included, against the golden file. */
-import type { RunEvent, RunEventType } from '../../core/run/message.ts';
+import type { RunEvent } from '../../core/run/message.ts';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunRules } from '../../core/run/rules.ts';
 import { RUN_PHASES, type RunState } from '../../core/run/state.ts';
@@ -134,7 +134,7 @@ function noticed(state: RunState, change: Partial<Noticed['conversation']>): Not
   };
 }
 
-const EVENTS: { [Type in RunEventType]: (state: RunState) => Extract<RunEvent, { type: Type }> } = {
+const EVENTS: { [Type in RunEvent['type']]: (state: RunState) => Extract<RunEvent, { type: Type }> } = {
   runStarted: (state) => ({
     type: 'runStarted',
     spec: {

@@ -1,5 +1,5 @@
 /** Every cell of the sandbox's table, absent ones included, against the golden file. */
-import type { SandboxEvent, SandboxEventType } from '../../core/sandbox/message.ts';
+import type { SandboxEvent } from '../../core/sandbox/message.ts';
 import { sandboxMachine } from '../../core/sandbox/machine.ts';
 import { SANDBOX_PHASES, type SandboxState } from '../../core/sandbox/state.ts';
 import { SANDBOX_TABLE } from '../../core/sandbox/table.ts';
@@ -47,46 +47,47 @@ const awaited = (state: SandboxState) => ({ commandId: state.awaiting ?? 'none' 
 const watched = (state: SandboxState) => ({ commandId: state.watch ?? 'none' });
 const attach = { type: 'attachRequested', requestId: 'x', conversationId: at.SECOND, spec: null } as const;
 
-const EVENTS: { [Type in SandboxEventType]: (state: SandboxState) => Extract<SandboxEvent, { type: Type }> } =
-  {
-    created: () => ({ type: 'created', spec: at.SPEC }),
-    sandboxReady: (state) => ({ type: 'sandboxReady', ...awaited(state) }),
-    sandboxFailed: (state) => ({ type: 'sandboxFailed', ...awaited(state), reason: 'r' }),
-    sandboxStopped: (state) => ({ type: 'sandboxStopped', ...awaited(state) }),
-    stopFailed: (state) => ({ type: 'stopFailed', ...awaited(state), reason: 'r' }),
-    workspaceArchived: (state) => ({ type: 'workspaceArchived', ...awaited(state) }),
-    archiveFailed: (state) => ({ type: 'archiveFailed', ...awaited(state), reason: 'r' }),
-    sandboxDestroyed: (state) => ({ type: 'sandboxDestroyed', ...awaited(state) }),
-    destroyFailed: (state) => ({ type: 'destroyFailed', ...awaited(state), reason: 'r' }),
-    slotGranted: (state) => ({ type: 'slotGranted', ...awaited(state) }),
-    slotRefused: (state) => ({ type: 'slotRefused', ...awaited(state), reason: 'r' }),
-    slotWaits: (state) => ({ type: 'slotWaits', ...awaited(state), detail: 'capacity' }),
-    roomOffered: () => ({ type: 'roomOffered' }),
-    idleReached: (state) => ({ type: 'idleReached', ...watched(state), lastActivityAt: 0, lookedAt: LATE }),
-    runtimeGone: (state) => ({ type: 'runtimeGone', commandId: state.awaiting ?? state.watch ?? 'none' }),
-    runtimeCrashed: (state) => ({ type: 'runtimeCrashed', ...watched(state), reason: 'r' }),
-    runtimeEvicted: (state) => ({ type: 'runtimeEvicted', ...watched(state) }),
-    hostLost: () => ({ type: 'hostLost' }),
-    runtimeUnknown: (state) => ({ type: 'runtimeUnknown', ...watched(state) }),
-    runtimeAnswered: (state) => ({ type: 'runtimeAnswered', ...watched(state) }),
-    attachRequested: () => ({ ...attach, explicit: false }),
-    detached: () => ({ type: 'detached', conversationId: FIRST }),
-    resumeRequested: () => ({ type: 'resumeRequested', requestId: 'x', conversationId: FIRST }),
-    pauseRequested: (state) => ({
-      type: 'pauseRequested',
-      requestId: 'x',
-      reason: state.attached[FIRST]?.activity === 'working' ? 'capacity' : 'user',
-    }),
-    deleteRequested: () => ({ type: 'deleteRequested', requestId: 'x' }),
-    startFailed: () => ({ type: 'startFailed', conversationId: FIRST }),
-    agentNoticed: () => ({
-      type: 'agentNoticed',
-      conversationId: FIRST,
-      sequence: 9,
-      activity: 'confirmation',
-    }),
-    deadline: () => ({ type: 'deadline' }),
-  };
+const EVENTS: {
+  [Type in SandboxEvent['type']]: (state: SandboxState) => Extract<SandboxEvent, { type: Type }>;
+} = {
+  created: () => ({ type: 'created', spec: at.SPEC }),
+  sandboxReady: (state) => ({ type: 'sandboxReady', ...awaited(state) }),
+  sandboxFailed: (state) => ({ type: 'sandboxFailed', ...awaited(state), reason: 'r' }),
+  sandboxStopped: (state) => ({ type: 'sandboxStopped', ...awaited(state) }),
+  stopFailed: (state) => ({ type: 'stopFailed', ...awaited(state), reason: 'r' }),
+  workspaceArchived: (state) => ({ type: 'workspaceArchived', ...awaited(state) }),
+  archiveFailed: (state) => ({ type: 'archiveFailed', ...awaited(state), reason: 'r' }),
+  sandboxDestroyed: (state) => ({ type: 'sandboxDestroyed', ...awaited(state) }),
+  destroyFailed: (state) => ({ type: 'destroyFailed', ...awaited(state), reason: 'r' }),
+  slotGranted: (state) => ({ type: 'slotGranted', ...awaited(state) }),
+  slotRefused: (state) => ({ type: 'slotRefused', ...awaited(state), reason: 'r' }),
+  slotWaits: (state) => ({ type: 'slotWaits', ...awaited(state), detail: 'capacity' }),
+  roomOffered: () => ({ type: 'roomOffered' }),
+  idleReached: (state) => ({ type: 'idleReached', ...watched(state), lastActivityAt: 0, lookedAt: LATE }),
+  runtimeGone: (state) => ({ type: 'runtimeGone', commandId: state.awaiting ?? state.watch ?? 'none' }),
+  runtimeCrashed: (state) => ({ type: 'runtimeCrashed', ...watched(state), reason: 'r' }),
+  runtimeEvicted: (state) => ({ type: 'runtimeEvicted', ...watched(state) }),
+  hostLost: () => ({ type: 'hostLost' }),
+  runtimeUnknown: (state) => ({ type: 'runtimeUnknown', ...watched(state) }),
+  runtimeAnswered: (state) => ({ type: 'runtimeAnswered', ...watched(state) }),
+  attachRequested: () => ({ ...attach, explicit: false }),
+  detached: () => ({ type: 'detached', conversationId: FIRST }),
+  resumeRequested: () => ({ type: 'resumeRequested', requestId: 'x', conversationId: FIRST }),
+  pauseRequested: (state) => ({
+    type: 'pauseRequested',
+    requestId: 'x',
+    reason: state.attached[FIRST]?.activity === 'working' ? 'capacity' : 'user',
+  }),
+  deleteRequested: () => ({ type: 'deleteRequested', requestId: 'x' }),
+  startFailed: () => ({ type: 'startFailed', conversationId: FIRST }),
+  agentNoticed: () => ({
+    type: 'agentNoticed',
+    conversationId: FIRST,
+    sequence: 9,
+    activity: 'confirmation',
+  }),
+  deadline: () => ({ type: 'deadline' }),
+};
 
 /** Later than anything an agent may have done since. */
 const LATE = Number.MAX_SAFE_INTEGER;

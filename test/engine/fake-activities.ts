@@ -2,7 +2,8 @@
  * Activities that answer at once without any port.
  * Owns the answer of a world in which everything goes well, and a record of what was asked; a test replaces what it is about.
  */
-import { BRIEF, type Activities, type Activity, type ActivityContext } from '../../activities/activity.ts';
+import type { Activities, Activity, ActivityContext } from '../../activities/activity.ts';
+import { BRIEF } from '../../core/machine/retry.ts';
 import type {
   ActivityCommand,
   ActivityCommandType,
@@ -24,7 +25,7 @@ type Run<Type extends ActivityCommandType> = (
 /** What a test replaces: the run alone, or parts of the activity. */
 export type Overrides = {
   readonly [Type in ActivityCommandType]?:
-    Run<Type> | (Partial<Omit<Activity<Type>, 'type' | 'run'>> & { readonly run?: Run<Type> });
+    Run<Type> | (Partial<Omit<Activity<Type>, 'run'>> & { readonly run?: Run<Type> });
 };
 
 export interface Ran {
@@ -60,7 +61,6 @@ function fake(
   const parts = typeof given === 'function' ? { run: given } : (given ?? {});
   const run = (parts.run ?? null) as Run<ActivityCommandType> | null;
   return {
-    type,
     retry: BRIEF,
     failed: (command: ActivityCommand, error: ParleyError) => failure(command, error),
     ...parts,

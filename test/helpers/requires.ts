@@ -15,12 +15,12 @@ import { installedComposeTools } from '../../scripts/compose-tools.js';
 import { installedGitea } from '../../scripts/gitea-tool.js';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { installedKubernetes } from '../../scripts/kubernetes-tools.js';
-import { lastReleaseMissing } from '../../scripts/last-release.js';
+import { isInHistory, lastReleaseMissing } from '../../scripts/last-release.js';
 import { installedObjectSchemas } from '../../scripts/object-schemas.js';
 import { postgresMissing } from '../../scripts/postgres-server.ts';
 import { installedS3Server } from '../../scripts/s3-server.js';
 import { pythonPeerMissing } from './python-peers.ts';
-import { temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
+import { PROBE_MS, temporalCliMissing, timeSkippingServerMissing } from './temporal-tools.ts';
 
 export type Tool =
   | 'bwrap'
@@ -34,6 +34,7 @@ export type Tool =
   | 'compose-local'
   | 'gitea'
   | 'helm'
+  | 'history'
   | 'k8s-local'
   | 'last-release'
   | 'object-schemas'
@@ -54,8 +55,8 @@ export type Tool =
   | 'openssl'
   | 'registry';
 
-/** A probe that takes longer says that the tool does not work: far longer than a machine that is busy with other tests. */
-const PROBE_TIMEOUT_MS = 120_000;
+/** The last commit before the folders were laid out anew. */
+export const COMMIT_BEFORE_MOVES = '78aed4b0174dd5ca9eb386cbdc4f9cce98b964c5';
 
 /**
  * Too long to build for every machine that tests, or not in a shallow clone: named when they are missing, and no failure
@@ -65,6 +66,7 @@ const OPTIONAL: ReadonlySet<Tool> = new Set([
   'cluster-local',
   'compose-local',
   'gitea',
+  'history',
   'k8s-local',
   'last-release',
 ]);
@@ -111,6 +113,10 @@ const FINDERS: Partial<Readonly<Record<Tool, () => string | null>>> = {
     installedKubernetes(process.env) === null
       ? 'no API server of Kubernetes was built here; "npm run k8s:local" builds one'
       : null,
+  history: () =>
+    isInHistory(COMMIT_BEFORE_MOVES)
+      ? null
+      : `the commit ${COMMIT_BEFORE_MOVES.slice(0, 12)} is not in this clone; "git fetch --unshallow" brings it`,
   'last-release': () => lastReleaseMissing(process.env),
   postgres: postgresMissing,
   java: javaMissing,
@@ -137,7 +143,7 @@ const PROBES: Partial<Readonly<Record<Tool, readonly string[]>>> = {
 function javaMissing(): string | null {
   const { status, stdout } = spawnSync('java', ['--list-modules'], {
     encoding: 'utf8',
-    timeout: PROBE_TIMEOUT_MS,
+    timeout: PROBE_MS,
   });
   if (status !== 0) return 'no Java of version 11 or later is installed';
   return stdout.includes('jdk.compiler') ? null : 'the Java that is installed has no compiler';
@@ -148,7 +154,7 @@ export function missing(tool: Tool): string | null {
   const find = FINDERS[tool];
   if (find !== undefined) return find();
   const [command = tool, ...args] = PROBES[tool] ?? [];
-  const result = spawnSync(command, args, { encoding: 'utf8', timeout: PROBE_TIMEOUT_MS });
+  const result = spawnSync(command, args, { encoding: 'utf8', timeout: PROBE_MS });
   if (result.status === 0) return null;
   if (result.error !== undefined && 'code' in result.error && result.error.code === 'ENOENT') {
     return `${tool} is not installed`;

@@ -13,7 +13,7 @@ import {
 } from '../../temporal/dev-server/start-dev-server.ts';
 
 /** Longer than a machine that is busy with other tests takes: a program that is there is never taken for missing. */
-const PROBE_MS = 120_000;
+export const PROBE_MS = 120_000;
 
 /** What a test must not wait for. */
 const FOR_TESTS: DynamicConfig = {

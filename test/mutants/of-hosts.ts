@@ -126,8 +126,8 @@ const bugs: readonly Omit<Mutant, 'detector'>[] = [
   {
     name: 'archives-by-any-worker',
     file: 'core/machine/resource.ts',
-    find: "  archiveWorkspace: 'sandbox',",
-    replace: "  archiveWorkspace: 'bookkeeping',",
+    find: "  archiveWorkspace: { pool: 'sandbox',",
+    replace: "  archiveWorkspace: { pool: 'bookkeeping',",
     mistake: 'An archive is made by whichever worker is free, and not where the workspace is.',
     source: 'A volume that is not mounted where the job runs.',
     caughtBy: ['H2'],

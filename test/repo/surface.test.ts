@@ -1,13 +1,12 @@
 /** Nothing that a user could type, ask for or set before the folders were laid out anew has been lost since. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { COMMIT_BEFORE_MOVES, describeWith } from '../helpers/requires.ts';
 import { lostFrom, surfaceOf } from './laws/surface.ts';
 import { isCode, madeUp, readRepository, type Tree } from './tree.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** The last commit before the first folder moved. */
-const BEFORE = '78aed4b0174dd5ca9eb386cbdc4f9cce98b964c5';
 
 const git = (...args: readonly string[]): string =>
   execFileSync('git', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 200_000_000 });
@@ -29,15 +28,19 @@ function treeAt(commit: string): Tree {
   });
 }
 
+describeWith(
+  'history',
+  'what a user could type, ask for or set before the folders were laid out anew',
+  () => {
+    it('is all there', () => {
+      const before = surfaceOf(treeAt(COMMIT_BEFORE_MOVES));
+      for (const list of Object.values(before)) expect(list.size).toBeGreaterThan(20);
+      expect(lostFrom(before, surfaceOf(readRepository()))).toEqual([]);
+    });
+  },
+);
+
 describe('what a user can type, ask for or set', () => {
-  const isHere = spawnSync('git', ['cat-file', '-e', `${BEFORE}^{commit}`], { cwd: ROOT }).status === 0;
-
-  it.skipIf(!isHere)('is all there that was there before', () => {
-    const before = surfaceOf(treeAt(BEFORE));
-    for (const list of Object.values(before)) expect(list.size).toBeGreaterThan(20);
-    expect(lostFrom(before, surfaceOf(readRepository()))).toEqual([]);
-  });
-
   it('is missed where it is lost', () => {
     const [before, after] = ["program.command('run').option('--quiet', 'x');", "program.command('run');"].map(
       (text) => surfaceOf(madeUp({ 'cli/a.ts': text })),

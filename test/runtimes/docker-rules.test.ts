@@ -7,7 +7,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { sandboxId } from '../../core/ids.ts';
 import { dockerDaemon, unless } from '../../runtimes/docker/docker-daemon.ts';
 import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
-import { isImageReference } from '../../runtimes/docker/image/sandbox-image.ts';
 import { containerName, labelsOf, marksOf } from '../../runtimes/docker/names.ts';
 import { seccompProfile } from '../../runtimes/docker/seccomp-profile.ts';
 import { REFUSED_CALLS } from '../../runtimes/on-host/seccomp/refused-calls.ts';
@@ -37,19 +36,6 @@ describe('names of containers', () => {
     expect(marksOf('/a', {})).toBeNull();
     expect(marksOf('/a', { ...labelsOf('/a', marks), 'dev.parley.generation': 'x' })).toBeNull();
   });
-});
-
-describe('an image', () => {
-  const sum = 'a'.repeat(64);
-  it.each([
-    ['host', true],
-    [`name@sha256:${sum}`, true],
-    [`host.example/a/b@sha256:${sum}`, true],
-    [`sha256:${sum}`, true],
-    ['name:latest', false],
-    [`name@sha256:${sum.slice(1)}`, false],
-    ['', false],
-  ])('is named for good by "%s": %s', (text, isOne) => expect(isImageReference(text)).toBe(isOne));
 });
 
 describe('what the daemon says', () => {

@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { activitiesOf } from '../../activities/registry.ts';
 import type { World as ProductWorld } from '../../activities/world.ts';
-import type { ActivityCommandType } from '../../core/machine/command.ts';
 import type { ModelPort } from '../../simulator/model-port.ts';
 import { sandboxIdNamed } from '../../simulator/models/derived-id.ts';
-import { RETRY_CLASSES, waitBeforeNext } from '../../simulator/models/attempts.ts';
+import { ACTIVITY_COMMAND_TYPES, retryOf } from '../../core/machine/resource.ts';
+import { waitBeforeRetry } from '../../core/machine/retry.ts';
 import { RuntimeModel } from '../../simulator/models/runtime-model.ts';
 import { act, START_AT } from '../../simulator/script.ts';
 import { BUSY, D, H, M, S, start } from '../conformance/script-parts.ts';
@@ -145,17 +145,16 @@ describe('retry classes', () => {
   it('are those of the product', () => {
     // Only what stands beside `run` is read; nothing of the world is touched for it.
     const activities = activitiesOf({} as ProductWorld);
-    const types = Object.keys(activities) as ActivityCommandType[];
-    expect(RETRY_CLASSES).toEqual(Object.fromEntries(types.map((type) => [type, activities[type].retry])));
+    for (const type of ACTIVITY_COMMAND_TYPES) expect(activities[type].retry).toEqual(retryOf(type));
   });
 
   it('wait longer after each try up to their bound, and end', () => {
-    expect([0, 1, 2, 5, 6].map((tried) => waitBeforeNext('stopSandbox', tried))).toEqual([
+    expect([0, 1, 2, 5, 6].map((tried) => waitBeforeRetry(retryOf('stopSandbox'), tried))).toEqual([
       500, 1_000, 2_000, 15_000, 15_000,
     ]);
-    expect(waitBeforeNext('stopSandbox', 7)).toBeNull();
-    expect(waitBeforeNext('archiveWorkspace', 0)).toBeNull();
-    expect(waitBeforeNext('createSandbox', 1_000)).toBe(15_000);
+    expect(waitBeforeRetry(retryOf('stopSandbox'), 7)).toBeNull();
+    expect(waitBeforeRetry(retryOf('archiveWorkspace'), 0)).toBeNull();
+    expect(waitBeforeRetry(retryOf('createSandbox'), 1_000)).toBe(15_000);
   });
 });
 

@@ -7,7 +7,7 @@ import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { migrate } from '../../store/schema/migrate.ts';
 import { prepareQuery, prepareRows } from '../../store/sql/prepared-query.ts';
 import { openSqlite } from '../../store/sql/sqlite.ts';
-import type { ConversationTagTable, Tables } from '../../store/schema/tables.ts';
+import type { Tables } from '../../store/schema/tables.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 async function open(): Promise<Kysely<Tables>> {
@@ -23,7 +23,7 @@ interface Slot {
   readonly taken_at: number;
 }
 
-type Tag = Insertable<ConversationTagTable>;
+type Tag = Insertable<Tables['conversation_tag']>;
 const COLUMNS = ['key', 'value', 'user_id', 'created_at'] as const;
 
 describe('prepareQuery()', () => {

@@ -8,11 +8,7 @@ import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 import { freePort } from '../../loopback/free-port.ts';
 import { GRPC } from '../../temporal/grpc-code.ts';
 import { registerOnServer } from '../../temporal/register.ts';
-import {
-  findSearchAttributes,
-  missingSearchAttributes,
-  registerSearchAttributes,
-} from '../../temporal/search-attributes.ts';
+import { findSearchAttributes, registerSearchAttributes } from '../../temporal/search-attributes.ts';
 import type { TemporalServer } from '../../temporal/server-address.ts';
 import { openServerClient } from '../../temporal/server-client.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
@@ -25,6 +21,11 @@ import {
   listenSilently,
 } from '../helpers/temporal-stubs.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
+
+/** Names that a worker would miss. */
+async function missingSearchAttributes(...asked: Parameters<typeof findSearchAttributes>) {
+  return (await findSearchAttributes(...asked))?.missing.map(({ name }) => name);
+}
 
 /** Far more than the bound of one question. */
 const BOUND_MS = 9_000;

@@ -23,7 +23,6 @@ export function modelActivities(tries: HeldTries, pace: Pace): Activities {
   const entries = ACTIVITY_COMMAND_TYPES.map((type) => [
     type,
     {
-      type,
       // Read by the carrier when a try has failed: the wait before the next one is up to the model.
       get retry() {
         return { initialMs: waitMs(), maxMs: waitMs(), attemptsMax: null };

@@ -10,7 +10,7 @@ import { addressKey, type EntityAddress } from '../../core/ids.ts';
 import { EventHeap, type HeapEntry } from '../../simulator/event-heap.ts';
 import type { ModelPort, WorldModel } from '../../simulator/model-port.ts';
 import type { SimulationStep } from '../../simulator/simulation-options.ts';
-import type { EngineOrder, Happening, OrderedEngine, Rest } from './engine-order.ts';
+import type { EngineOrder, Happening, Rest } from './engine-order.ts';
 
 interface Due extends HeapEntry {
   readonly commandId: string | null;
@@ -203,10 +203,4 @@ export class SkippingPlay implements ModelPort {
     this.answers = this.answers.filter((answer) => answer.commandId !== commandId);
     this.out.delete(commandId);
   }
-}
-
-/** Lets an engine of this process carry out what a play yields. */
-export async function performAll(engine: OrderedEngine, playing: Playing): Promise<void> {
-  let next = playing.next();
-  while (next.done !== true) next = playing.next(await engine.perform(next.value));
 }

@@ -19,18 +19,12 @@ const REPOSITORY = 'parley-sandbox';
 /** Part of the tag: another layout is another image. */
 const LAYOUT = 1;
 const TAG_DIGITS = 12;
-const BY_DIGEST = /^(?:[^@\s]+@)?sha256:[0-9a-f]{64}$/;
 
 export interface SandboxImage {
   /** As the daemon names it. */
   readonly reference: string;
   readonly node: string;
   readonly searchPath: string;
-}
-
-/** Whether the text names an image that cannot become another one. */
-export function isImageReference(text: string): boolean {
-  return text === HOST_IMAGE || BY_DIGEST.test(text);
 }
 
 /** @throws ParleyError runtime_failed: there is no such image, or none can be made; runtime_unreachable */

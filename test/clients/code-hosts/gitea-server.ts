@@ -7,7 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../../loopback/free-port.ts';
-import type { InstalledGitea } from '../../../scripts/gitea-tool.js';
+import type { installedGitea } from '../../../scripts/gitea-tool.js';
 
 const OWNER = 'acme';
 
@@ -20,7 +20,7 @@ export interface GiteaServer {
 
 /** `folder` is its own, and removed by the caller. */
 export async function startGitea(
-  { program, staticRoot }: InstalledGitea,
+  { program, staticRoot }: NonNullable<ReturnType<typeof installedGitea>>,
   folder: string,
 ): Promise<GiteaServer> {
   const port = await freePort();
