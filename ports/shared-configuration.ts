@@ -3,6 +3,7 @@
  * Owns the interface; what a version may hold, and who can take it, is decided where it is read.
  */
 
+/** What was in force between two changes; its number and text never change. */
 export interface ConfigurationVersion {
   /** Counts from 1. */
   readonly version: number;
@@ -18,6 +19,7 @@ export interface ConfigurationStanding {
   readonly refused: string | null;
 }
 
+/** The versions as the store keeps them: the newest hundred. */
 export interface SharedConfiguration {
   /** The newest, or the newest below another; null when there is none. @throws ParleyError store_unavailable */
   newest(below?: number): Promise<ConfigurationVersion | null>;

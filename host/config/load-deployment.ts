@@ -75,21 +75,9 @@ const CONFIG_VARIABLE = 'PARLEY_CONFIG';
 const NO_PROBLEMS: { readonly problems: readonly Problem[] } = { problems: [] };
 
 /** Never throws for anything that the file or the environment holds. */
-export async function loadDeployment({
-  path: named,
-  cwd,
-  env,
-  shared: version = null,
-}: LoadOptions): Promise<LoadedDeployment> {
-  const found = findDeploymentFile(named ?? (env[CONFIG_VARIABLE] || null), cwd);
-  const file = found === null ? null : withSeconds(readDeploymentFile(found, cwd));
-  const shared = version === null ? null : withSeconds(readSharedText(version));
-  const [read, over] = [readDocument(file), readDocument(shared)];
-  const effective = effectiveValues([shared, file], env);
-  const { values } = effective;
-  const problems = [file ?? NO_PROBLEMS, read, shared ?? NO_PROBLEMS, over, effective].flatMap(
-    (one) => one.problems,
-  );
+export async function loadDeployment(options: LoadOptions): Promise<LoadedDeployment> {
+  const { cwd, env } = options;
+  const { file, shared, read, over, values, problems } = readSources(options);
   if (isBroken(problems)) return { config: null, problems, values, file, shared };
   const parts = { document: read.document, file, env, baseDir: baseDirOf(file, cwd) };
   const codeHosts = await readCodeHosts(parts);
@@ -105,14 +93,12 @@ export async function loadDeployment({
     statementTimeoutMs: numberOf(values, 'store.statement_timeout') * SECOND_MS,
   });
   const blobs = readBlobsBlock(parts);
-  const isProxyShared = over.document.proxy_config !== undefined;
-  const { proxy_config: proxyConfigRaw } = (isProxyShared ? over : read).document;
-  const vendor = textOf(values, 'proxy.vendor');
   const port = numberOf(values, 'proxy.port');
-  const proxy = await checkProxy({
-    ...{ raw: proxyConfigRaw, vendor, port, env },
-    file: isProxyShared ? shared : file,
-  });
+  const proxyOf =
+    over.document.proxy_config === undefined ? { from: file, read } : { from: shared, read: over };
+  const { proxy_config: proxyConfigRaw } = proxyOf.read.document;
+  const vendor = textOf(values, 'proxy.vendor');
+  const proxy = await checkProxy({ raw: proxyConfigRaw, vendor, port, env, file: proxyOf.from });
   for (const block of [codeHosts, gatewayExport, engine, store, blobs, proxy])
     problems.push(...block.problems);
   const { kubernetes, problems: ofKubernetes } = readKubernetesBlock(parts, values);
@@ -157,6 +143,19 @@ export async function loadDeployment({
     reading: { revision: file?.revision ?? revisionOf(''), values },
   };
   return { config, problems, values, file, shared };
+}
+
+/** The two texts, each by itself, and what holds once one is laid over the other. */
+function readSources({ path: named, cwd, env, shared: version = null }: LoadOptions) {
+  const found = findDeploymentFile(named ?? (env[CONFIG_VARIABLE] || null), cwd);
+  const file = found === null ? null : withSeconds(readDeploymentFile(found, cwd));
+  const shared = version === null ? null : withSeconds(readSharedText(version));
+  const [read, over] = [readDocument(file), readDocument(shared)];
+  const effective = effectiveValues([shared, file], env);
+  const problems = [file ?? NO_PROBLEMS, read, shared ?? NO_PROBLEMS, over, effective].flatMap(
+    (one) => one.problems,
+  );
+  return { file, shared, read, over, values: effective.values, problems };
 }
 
 function readDocument(file: DeploymentFile | null): {

@@ -102,23 +102,12 @@ export async function openOwnerHost(
   await engine.start();
   lookAfterSandboxes(world, { options, store, lease, leads, warmMeter, closers, onNotice });
   const { facts, requests } = engine;
-  const isReady = (): Promise<boolean> => engine.isReady();
   const served = await openServed(options, {
-    ...{
-      followed,
-      version,
-      configurationOwner: null,
-      store,
-      world,
-      requests,
-      closers,
-      env,
-      relay: wired.relay,
-    },
-    ...{ socketPath: places.apiSocket, isAlone: config.engine.kind === 'embedded' },
+    ...{ followed, version, configurationOwner: null, store, world, requests, closers, env },
+    ...{ relay: wired.relay, socketPath: places.apiSocket, isAlone: config.engine.kind === 'embedded' },
   });
   const host = hostOf({
-    ...{ config, store, files, world, facts, requests, isReady },
+    ...{ config, store, files, world, facts, requests, isReady: () => engine.isReady() },
     ...{ watch, life, warnings, closers, served },
   });
   const desk = ownerDesk(host, { requests, resultsDir: config.resultsDir });

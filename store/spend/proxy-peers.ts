@@ -3,9 +3,10 @@
  * Owns their leases, by the database's own clock; must not divide a limit.
  */
 import { sql, type Transaction } from 'kysely';
-import type { ProxyPeers } from '../../ports/proxy-peers.ts';
+import type { Duty, PeerNews, ProxyPeers } from '../../ports/proxy-peers.ts';
+import type { ConfigurationStanding } from '../../ports/shared-configuration.ts';
 import { columnText, columnTextOrNull, safeInteger } from '../sql/column-value.ts';
-import type { StoreConnection } from '../sql/connection.ts';
+import type { Dialect, StoreConnection } from '../sql/connection.ts';
 import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
 import { lead, serving } from './duty-rows.ts';
@@ -35,36 +36,9 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
         return other === undefined;
       }),
     beat: (id, leaseMs, duties, standing) =>
-      connection.write('renew the lease of the proxy', async (transaction) => {
-        const own = await transaction
-          .updateTable('proxy_peer')
-          .set({
-            expires_at: sql<number>`${now} + ${sql.lit(leaseMs)}`,
-            configuration: standing?.version ?? null,
-            configuration_refused: columnTextOrNull(standing?.refused ?? null),
-          })
-          .where('id', '=', id)
-          .executeTakeFirst();
-        const newest = await transaction
-          .selectFrom('configuration')
-          .select(({ fn }) => fn.max('version').as('version'))
-          .executeTakeFirst();
-        const expired = await transaction
-          .selectFrom('proxy_peer')
-          .select('id')
-          .where('id', '!=', id)
-          .where('expires_at', '<=', now)
-          .orderBy('id')
-          .execute();
-        const isKnown = safeInteger(own.numUpdatedRows) > 0;
-        return {
-          isKnown,
-          revision: await revision(transaction),
-          configuration: safeInteger(newest?.version ?? 0),
-          expired: expired.map((row) => row.id),
-          leads: isKnown && duties.length > 0 ? await lead(transaction, dialect, { holder: id, duties }) : [],
-        };
-      }),
+      connection.write('renew the lease of the proxy', (transaction) =>
+        beat(transaction, dialect, { id, leaseMs, duties, standing }),
+      ),
     retire: (id, at) =>
       connection.write('give up a proxy', async (transaction) => {
         await transaction.deleteFrom('proxy_peer').where('id', '=', id).execute();
@@ -87,6 +61,49 @@ export function proxyPeers(connection: StoreConnection): ProxyPeers {
           .execute();
       }),
     serving: () => connection.read('list the processes that serve', (db) => serving(db, dialect)),
+  };
+}
+
+interface Beating {
+  readonly id: string;
+  readonly leaseMs: number;
+  readonly duties: readonly Duty[];
+  readonly standing: ConfigurationStanding | undefined;
+}
+
+async function beat(
+  transaction: Transaction<Tables>,
+  dialect: Dialect,
+  { id, leaseMs, duties, standing }: Beating,
+): Promise<PeerNews> {
+  const now = databaseNow(dialect);
+  const own = await transaction
+    .updateTable('proxy_peer')
+    .set({
+      expires_at: sql<number>`${now} + ${sql.lit(leaseMs)}`,
+      configuration: standing?.version ?? null,
+      configuration_refused: columnTextOrNull(standing?.refused ?? null),
+    })
+    .where('id', '=', id)
+    .executeTakeFirst();
+  const newest = await transaction
+    .selectFrom('configuration')
+    .select(({ fn }) => fn.max('version').as('version'))
+    .executeTakeFirst();
+  const expired = await transaction
+    .selectFrom('proxy_peer')
+    .select('id')
+    .where('id', '!=', id)
+    .where('expires_at', '<=', now)
+    .orderBy('id')
+    .execute();
+  const isKnown = safeInteger(own.numUpdatedRows) > 0;
+  return {
+    isKnown,
+    revision: await revision(transaction),
+    configuration: safeInteger(newest?.version ?? 0),
+    expired: expired.map((row) => row.id),
+    leads: isKnown && duties.length > 0 ? await lead(transaction, dialect, { holder: id, duties }) : [],
   };
 }
 
