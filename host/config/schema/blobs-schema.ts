@@ -20,13 +20,16 @@ export const blobs = z
         bucket: z
           .string()
           .regex(BUCKET)
-          .meta({ description: 'Name of the bucket, which must exist. Nothing in it is made or removed but objects.' }),
-        endpoint: fitting(
-          ENDPOINT,
-          'Address of the server, http: or https: and host. Leave it out for AWS.',
-        ),
+          .meta({
+            description:
+              'Name of the bucket, which must exist. Nothing in it is made or removed but objects.',
+          }),
+        endpoint: fitting(ENDPOINT, 'Address of the server, http: or https: and host. Leave it out for AWS.'),
         region: fitting(REGION, 'Region of the bucket. Without it AWS_REGION counts.'),
-        prefix: fitting(PREFIX, 'What every key begins with, without a slash at its end. Installations differ by it.'),
+        prefix: fitting(
+          PREFIX,
+          'What every key begins with, without a slash at its end. Installations differ by it.',
+        ),
         path_style: z
           .boolean()
           .meta({
@@ -39,10 +42,15 @@ export const blobs = z
           'Encryption that every object asks for. The bucket decides where it is left out.',
         ),
         kms_key_id: text('Key of aws:kms. Without it the one of the account counts.'),
-        access_key_id: secret('Id of the access key as os.environ/NAME. Without it the SDK of AWS looks for one.'),
+        access_key_id: secret(
+          'Id of the access key as os.environ/NAME. Without it the SDK of AWS looks for one.',
+        ),
         secret_access_key: secret('Secret of that key as os.environ/NAME. Both are written, or none.'),
       })
-      .meta({ description: 'A bucket of a server that speaks the protocol of S3. Nobody else writes below its prefix.' }),
+      .meta({
+        description:
+          'A bucket of a server that speaks the protocol of S3. Nobody else writes below its prefix.',
+      }),
   })
   .meta({
     description:

@@ -65,7 +65,10 @@ const codeHost = z
     api: z
       .strictObject({
         kind: oneOf(CODE_HOST_KINDS, 'Whose interface it speaks. The word gitea is Forgejo, too.'),
-        url: fitting(HTTP_ADDRESS, 'Address of the interface. Leave it out where it is the usual one of its kind.'),
+        url: fitting(
+          HTTP_ADDRESS,
+          'Address of the interface. Leave it out where it is the usual one of its kind.',
+        ),
       })
       .meta({
         description:

@@ -27,7 +27,10 @@ export const host = z
       .record(z.string().regex(HOST_LABEL_PATTERN), z.string().max(HOST_LABEL_VALUE_MAX))
       .meta({ description: 'What this host has that others have not. "parley hosts list" shows it.' })
       .optional(),
-    lease: count(...LEASE_SECONDS_RANGE, 'Seconds without a sign of life after which a host gets nothing more.'),
+    lease: count(
+      ...LEASE_SECONDS_RANGE,
+      'Seconds without a sign of life after which a host gets nothing more.',
+    ),
     lost_after: count(
       ...LOST_AFTER_SECONDS_RANGE,
       'Seconds after the end of its lease until this worker gives another host up, with what lives there.',
@@ -40,5 +43,6 @@ export const host = z
     placement: oneOf(HOST_STRATEGIES, 'Which host gets the next sandbox: the emptiest, or the fullest.'),
   })
   .meta({
-    description: 'The machine on which the sandboxes of this worker live. It counts where several share one database.',
+    description:
+      'The machine on which the sandboxes of this worker live. It counts where several share one database.',
   });
