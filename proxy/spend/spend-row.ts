@@ -27,7 +27,7 @@ export type TryFacts = Pick<SpendRow, 'callId' | 'startedAt' | 'route' | 'upstre
 
 /** `held` is what budgets hold for it; null where none is enforced. */
 export function openRow(caller: CallerFacts, facts: TryFacts, held: NanoUsd | null): SpendRow {
-  return rowOf(caller, facts, held === null ? OPEN : { ...OPEN, held });
+  return rowOf(caller, facts, OPEN, held ?? undefined);
 }
 
 /** Rows are written out field by field: a spread would give each call an object of another, slow kind. */
@@ -45,8 +45,8 @@ const OPEN: End = {
   costSource: 'unpriced',
 };
 
-function rowOf(caller: CallerFacts, facts: TryFacts, end: End): SpendRow {
-  const row: SpendRow = {
+function rowOf(caller: CallerFacts, facts: TryFacts, end: End, held = end.held): SpendRow {
+  const row: { -readonly [Field in keyof SpendRow]: SpendRow[Field] } = {
     callId: facts.callId,
     startedAt: facts.startedAt,
     route: facts.route,
@@ -68,18 +68,15 @@ function rowOf(caller: CallerFacts, facts: TryFacts, end: End): SpendRow {
     costSource: end.costSource,
   };
   const { team, tags, proxyId, runId } = caller;
-  const { cacheWriteTokens, reasoningTokens, held } = end;
-  if ((team ?? tags ?? proxyId ?? cacheWriteTokens ?? reasoningTokens ?? held) === undefined) return row;
-  return {
-    ...row,
-    ...(team === undefined ? {} : { team }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
-    ...(held === undefined ? {} : { held }),
-    ...(proxyId === undefined ? {} : { proxyId }),
-    ...(runId === undefined ? {} : { runId }),
-  };
+  const { cacheWriteTokens, reasoningTokens } = end;
+  if (team !== undefined) row.team = team;
+  if (tags !== undefined) row.tags = tags;
+  if (cacheWriteTokens !== undefined) row.cacheWriteTokens = cacheWriteTokens;
+  if (reasoningTokens !== undefined) row.reasoningTokens = reasoningTokens;
+  if (held !== undefined) row.held = held;
+  if (proxyId !== undefined) row.proxyId = proxyId;
+  if (runId !== undefined) row.runId = runId;
+  return row;
 }
 
 export interface CloseFacts {
