@@ -5,8 +5,10 @@
 
 /** Prefixes that issuers of tokens chose so that they can be recognised. */
 const TOKEN_PREFIX = /^(?:gh[opsur]_|github_pat_|gl[a-z]{2,5}-|sk-|xox[a-z]-|AKIA|eyJ|-----BEGIN)/;
-/** The same tokens inside a longer text, long enough not to be a word. */
-const TOKEN = /(?:gh[opsur]_|github_pat_|glpat-|sk-|xox[a-z]-|AKIA|eyJ)[A-Za-z0-9_.-]{16,}/g;
+/** Of those that are looked for inside a longer text: what a token begins with, as the source of a pattern. */
+export const TOKEN_START = String.raw`(?:gh[opsur]_|github_pat_|glpat-|sk-|xox[a-z]-|AKIA|eyJ)`;
+/** Long enough not to be a word. */
+const TOKEN = new RegExp(String.raw`${TOKEN_START}[A-Za-z0-9_.-]{16,}`, 'g');
 /** A name that a person chose is rarely this long and rarely mixes cases and digits. */
 const NAME_LENGTH_MAX = 24;
 

@@ -2,7 +2,7 @@
  * A version of the configuration that processes over one database share, read as a file is.
  * Owns which keys it may hold, which are those a running process follows, and that no secret stands in it (D20).
  */
-import { looksLikeSecret } from '../../dsl/check/secret-in-clear.ts';
+import { looksLikeSecret, TOKEN_START } from '../../dsl/check/secret-in-clear.ts';
 import type { Tree, TreePath } from '../../dsl/read/tree.ts';
 import type { ConfigurationVersion } from '../../ports/shared-configuration.ts';
 import { placeOf } from './config-place.ts';
@@ -58,11 +58,15 @@ function isInClear(value: string, at: TreePath): boolean {
   return maySecretStandAt(key) || (maySecretStandAt(at.join('.')) && looksLikeSecret(value));
 }
 
-/** Also in a comment, which nobody else looks at. */
+/** A token, or the password of an address. */
+const CLEAR_WORD = new RegExp(
+  String.raw`(?<![\w-])${TOKEN_START}[\w.-]{8,}|(?<=:)\/\/[^/\s:@]*:[^/\s@]+@`,
+  'g',
+);
+
+/** Also in a comment, which no other check reads. */
 function clearWords({ text, shown, lines }: DeploymentFile): readonly Problem[] {
-  const token =
-    /(?<![\w-])(?:gh[opsur]_|github_pat_|glpat-|sk-|xox[a-z]-|AKIA|eyJ)[\w.-]{8,}|(?<=:)\/\/[^/\s:@]*:[^/\s@]+@/g;
-  return [...text.matchAll(token)].map(({ index }): Problem => {
+  return [...text.matchAll(CLEAR_WORD)].map(({ index }): Problem => {
     const place = { file: shown, ...lines.position(index) };
     return { severity: 'error', area: 'deployment', ...place, ...inClear('what stands here') };
   });
