@@ -17,13 +17,9 @@ export const blobs = z
   .strictObject({
     s3: z
       .strictObject({
-        bucket: z
-          .string()
-          .regex(BUCKET)
-          .meta({
-            description:
-              'Name of the bucket, which must exist. Nothing in it is made or removed but objects.',
-          }),
+        bucket: z.string().regex(BUCKET).meta({
+          description: 'Name of the bucket, which must exist. Nothing in it is made or removed but objects.',
+        }),
         endpoint: fitting(ENDPOINT, 'Address of the server, http: or https: and host. Leave it out for AWS.'),
         region: fitting(REGION, 'Region of the bucket. Without it AWS_REGION counts.'),
         prefix: fitting(
