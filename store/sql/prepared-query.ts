@@ -3,7 +3,6 @@
  * Owns the markers that stand for the values while the text is made; must not know a table.
  */
 import type { CompiledQuery, Kysely } from 'kysely';
-import { rowsOf } from './direct-answers.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /** What may stand in a column. */
@@ -34,8 +33,8 @@ export function prepareQuery<Row extends Values<Row>, Result>(
   build: (db: Kysely<Tables>, values: Row) => CompiledQuery<Result>,
 ): PreparedQuery<Row, Result> {
   const texts = new Texts<Row, Result>((db, [values]) => build(db, values as Row));
-  const all = (db: Kysely<Tables>, values: Row): Promise<readonly Result[]> =>
-    rowsOf(db, texts.filled(db, [values]));
+  const all = async (db: Kysely<Tables>, values: Row): Promise<readonly Result[]> =>
+    (await db.executeQuery(texts.filled(db, [values]))).rows;
   return { all, first: async (db, values) => (await all(db, values))[0] };
 }
 
@@ -49,8 +48,8 @@ export function prepareRows<Row extends Values<Row>, Result>(
       const results: Result[] = [];
       for (let start = 0; start < rows.length;) {
         const size = chunkSize(rows.length - start);
-        const returned = await rowsOf(db, texts.filled(db, rows.slice(start, start + size)));
-        for (const row of returned) results.push(row);
+        const returned = await db.executeQuery(texts.filled(db, rows.slice(start, start + size)));
+        for (const row of returned.rows) results.push(row);
         start += size;
       }
       return results;
