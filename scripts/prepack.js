@@ -44,7 +44,13 @@ const strict = [
   '--types',
   'node',
 ];
-const modern = ['--allowImportingTsExtensions', '--exactOptionalPropertyTypes', '--ignoreConfig'];
+// What is wrong is found by the type check of the whole tree; here it would cost a third of the time.
+const modern = [
+  '--allowImportingTsExtensions',
+  '--exactOptionalPropertyTypes',
+  '--ignoreConfig',
+  '--noCheck',
+];
 const code = await runNode(['node_modules/typescript/bin/tsc', ...options, ...strict, ...modern, ...TYPED]);
 if (code !== 0) process.exit(code);
 const git = spawnSync('git', ['log', '-1', '--format=%H %cI'], { cwd: ROOT, encoding: 'utf8' });
