@@ -15,6 +15,8 @@ import { endProcess } from '../helpers/end-process.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 import { startServerForTests } from '../helpers/temporal-tools.ts';
+import type { longActivation } from './support/long-activation.ts';
+import type { SuspendedRequest } from './support/suspended-worker.ts';
 import { buildProgram } from './support/worker-fleet.ts';
 
 /** An activation of five seconds is cut off, unless the SDK is told otherwise. */
@@ -30,7 +32,7 @@ describeWith('temporal', 'a worker', () => {
     const workflowsPath = path.join(import.meta.dirname, 'support', 'long-activation.ts');
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
     writeFileSync(bundlePath, code);
-    const request = { address: server.address, queue: 'suspended', bundlePath };
+    const request: SuspendedRequest = { address: server.address, queue: 'suspended', bundlePath };
     const program = buildProgram('runSuspendedWorker', 'suspended-worker.ts');
     const child = spawn(process.execPath, [program, JSON.stringify(request)], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -41,8 +43,11 @@ describeWith('temporal', 'a worker', () => {
     expect(child.exitCode).toBeNull();
     const connection = await Connection.connect({ address: server.address });
     onTestFinished(() => connection.close());
-    const options = { taskQueue: request.queue, workflowId: 'long', args: [], workflowTaskTimeout: '5m' };
-    const handle = await new Client({ connection }).workflow.start('longActivation', options);
+    const options = { taskQueue: request.queue, workflowId: 'long', workflowTaskTimeout: '5m' } as const;
+    const handle = await new Client({ connection }).workflow.start<typeof longActivation>(
+      'longActivation',
+      options,
+    );
     await pause(BEGUN_MS);
     child.kill('SIGSTOP');
     await pause(SUSPENDED_MS);

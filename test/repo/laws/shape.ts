@@ -12,7 +12,7 @@ const HEADER_CHARACTERS_MIN = 40;
 const EMPTY_NAMES = ['util', 'utils', 'helper', 'helpers', 'misc', 'common'];
 
 /** Files that a tool calls by their default export. */
-const TOOL_CONFIGURATIONS = /^[^/]+\.config\.(js|ts)$/;
+const TOOL_CONFIGURATIONS = /^([^/]+\.config|scripts\/failure-reporter)\.(js|ts)$/;
 
 export function headers(tree: Tree): readonly Violation[] {
   return tree
