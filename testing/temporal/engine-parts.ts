@@ -90,6 +90,8 @@ export async function wire({ env }: SkippingServer, eventsMax: number) {
         onLate: (workflowId, envelope) =>
           void late.set(workflowId, [...(late.get(workflowId) ?? []), envelope]),
       }),
+      // In this thread: one of its own for each play would load everything anew.
+      debugMode: true,
       shutdownGraceTime: 1,
       shutdownForceTime: 1_000,
     },
