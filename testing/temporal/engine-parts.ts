@@ -114,7 +114,13 @@ export async function wire({ env }: SkippingServer, eventsMax: number) {
 }
 
 async function hear(
-  { unrest, tries, client, notices, late }: Pick<EngineParts, 'unrest' | 'tries' | 'client' | 'notices' | 'late'>,
+  {
+    unrest,
+    tries,
+    client,
+    notices,
+    late,
+  }: Pick<EngineParts, 'unrest' | 'tries' | 'client' | 'notices' | 'late'>,
   workflowId: string,
   runId: string,
   note: Note,
@@ -132,30 +138,33 @@ async function hear(
   if (ended.length > 0) await untilForgotten(client, workflowId, ended);
 }
 
-/** What this server is told of last: workers end, and the store. False when a play that comes after could hear of it. */
-export async function letGo(parts: EngineParts): Promise<boolean> {
-  const { tries, workers, store, problems } = parts;
-  const isEmpty = problems.length === 0 && (await endWorkflows(parts));
-  tries.holdNone();
-  await workers.stop().catch((problem: unknown) => problems.push(problem));
-  await store.close();
-  return isEmpty && problems.length === 0;
-}
-
 /**
- * Ends what is open. This server waits for ever for a try of an activity whose workflow has ended: before, all of them
- * fail, and come again long after.
+ * Ends what is open, so that a play that comes after hears nothing of it; false when it could not be ended. This server
+ * waits for ever for a try of an activity whose workflow has ended: before, all of them fail, and come again long after.
  */
-async function endWorkflows({ tries, pace, clock, unrest, client }: EngineParts): Promise<boolean> {
+export async function endWorkflows({
+  tries,
+  pace,
+  clock,
+  unrest,
+  client,
+  problems,
+}: EngineParts): Promise<boolean> {
   pace.nextAt = clock.now() + AFTERWARDS_MS;
   tries.holdNone();
   try {
     await clock.leapTo(clock.now() + TRIES_FAIL_MS);
     await Promise.all(unrest.open.map((workflowId) => end(client, workflowId)));
-    return true;
+    return problems.length === 0;
   } catch {
     return false;
   }
+}
+
+export async function letGo({ tries, workers, store, problems }: EngineParts): Promise<void> {
+  tries.holdNone();
+  await workers.stop().catch((problem: unknown) => problems.push(problem));
+  await store.close();
 }
 
 async function end(client: WorkflowClient, workflowId: string): Promise<void> {

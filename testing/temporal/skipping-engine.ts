@@ -8,7 +8,15 @@ import type { Notifier } from '../../ports/notifier.ts';
 import { EVENTS_MAX_DEFAULT } from '../../workflows/events-max.ts';
 import { requestUpdate } from '../../workflows/envelope.ts';
 import type { EngineOrder, OrderedEngine, Rest } from './engine-order.ts';
-import { letGo, POLL_EVERY_MS, QUEUE, SETTLE_MAX_MS, wire, type EngineParts } from './engine-parts.ts';
+import {
+  endWorkflows,
+  letGo,
+  POLL_EVERY_MS,
+  QUEUE,
+  SETTLE_MAX_MS,
+  wire,
+  type EngineParts,
+} from './engine-parts.ts';
 import type { SkippingServer } from './skipping-server.ts';
 import type { WarmServers } from './warm-servers.ts';
 
@@ -65,7 +73,9 @@ function engineOn(server: SkippingServer, parts: EngineParts, servers: WarmServe
     },
     async close() {
       // What was given up in the middle may go on whatever is done.
-      if ((await letGo(parts)) && isAtRest) servers.giveBack(server);
+      const isOver = isAtRest && (await endWorkflows(parts));
+      await letGo(parts);
+      if (isOver) servers.giveBack(server);
       else await server.stop();
       throwFirst(parts.problems);
     },
@@ -151,4 +161,3 @@ function throwFirst(problems: readonly unknown[]): void {
   if (problems.length > 0)
     throw new Error(`Cannot play on Temporal: ${String(problems[0])}`, { cause: problems[0] });
 }
-

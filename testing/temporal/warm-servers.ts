@@ -9,12 +9,16 @@ const LEAP_MS = 600_000;
 /** So long an answer may take on a machine that is busy with other tests. */
 const LEAP_MAX_MS = 5_000;
 
+/** Nobody wants it any more; a connection on which nothing is said for two minutes is refused by such a server. */
+const WAITS_MAX_MS = 60_000;
+
 export class WarmServers {
-  private readonly waiting: SkippingServer[] = [];
+  private readonly waiting = new Map<SkippingServer, NodeJS.Timeout>();
 
   /** One that somebody gave back and whose clock is free, or a fresh one. */
   async take(program: string): Promise<SkippingServer> {
-    for (let server = this.waiting.pop(); server !== undefined; server = this.waiting.pop()) {
+    for (const [server] of this.waiting) {
+      this.forget(server);
       if (await leaps(server)) return server;
       await server.stop();
     }
@@ -23,24 +27,33 @@ export class WarmServers {
 
   /** Nothing that was played on it may go on. */
   giveBack(server: SkippingServer): void {
-    this.waiting.push(server);
+    const end = (): void => {
+      this.forget(server);
+      void server.stop();
+    };
+    this.waiting.set(server, setTimeout(end, WAITS_MAX_MS).unref());
   }
 
   /** Ends those that wait. */
   async stop(): Promise<void> {
-    await Promise.all(this.waiting.splice(0).map((server) => server.stop()));
+    const servers = [...this.waiting.keys()];
+    for (const server of servers) this.forget(server);
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+
+  private forget(server: SkippingServer): void {
+    clearTimeout(this.waiting.get(server));
+    this.waiting.delete(server);
   }
 }
 
 /** Something that a play left under way on the server holds its clock for ever. */
 async function leaps({ env }: SkippingServer): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), LEAP_MAX_MS);
-  });
-  const leapt = env.sleep(LEAP_MS).then(
-    () => true,
-    () => false,
-  );
-  return await Promise.race([leapt, late]).finally(() => clearTimeout(timer));
+  try {
+    // Given up by the connection itself: a call that is still under way when it is closed is tried again, and throws.
+    await env.connection.withDeadline(Date.now() + LEAP_MAX_MS, () => env.sleep(LEAP_MS));
+    return true;
+  } catch {
+    return false;
+  }
 }
