@@ -57,6 +57,7 @@ async function run(name, vitestArgs) {
       'run',
       '--reporter=default',
       '--reporter=json',
+      '--reporter=./scripts/failure-reporter.js',
       `--outputFile.json=${report}`,
       ...vitestArgs,
     ],

@@ -18,6 +18,12 @@ const WORKFLOW_TASKS = 40;
 const CACHED_WORKFLOWS = 400;
 /** Activities that run may end by themselves for so long; what is cut off begins again elsewhere. */
 const SHUTDOWN_GRACE_MS = 10_000;
+/**
+ * How long one activation may take. The SDK cuts it off in the middle by time alone, after five seconds by default, and a
+ * thread that was cut off within a promise brings the process down (temporalio/sdk-typescript#939): a container that was
+ * frozen, or a machine that was suspended, is no endless loop. What loops for real ends at last.
+ */
+const ACTIVATION_MS = 600_000;
 /** A cancellation reaches an activity with its next heartbeat: this is how late that may be. */
 const HEARTBEAT_THROTTLE_MS = 2_000;
 
@@ -61,13 +67,16 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
 }
 
 function workflowWorker(options: WorkersOptions): Promise<Worker> {
-  return Worker.create({
+  const settings = {
     ...common(options),
     taskQueue: options.queue,
     workflowBundle: { codePath: options.bundlePath },
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
     maxCachedWorkflows: CACHED_WORKFLOWS,
-  });
+    // Read by the SDK, and not in the types of its options: "not exposed at the moment".
+    isolateExecutionTimeout: ACTIVATION_MS,
+  };
+  return Worker.create(settings);
 }
 
 function activityWorkers(options: WorkersOptions): readonly Promise<Worker>[] {

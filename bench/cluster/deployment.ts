@@ -22,6 +22,8 @@ export const RISKY = 'Clean up';
 export const DIRECT = 'Answer me directly';
 /** Seconds: longer than any stop or start of the plan, and short enough to be waited for. */
 const LOSS = { lease: 15, lost_after: 45 } as const;
+/** Seconds without activity after which a sandbox is paused. */
+const IDLE_S = 15;
 /** What the items of the run are asked. */
 export const WRITTEN = 'into text.md';
 
@@ -57,7 +59,8 @@ export function writeDeployment(root: string, { gateway, bucket }: Addresses, ca
       blobs: { s3: { bucket: name, endpoint, prefix, ...keys } },
     },
     runtime: { kind: 'process', isolation: capacity.isolation },
-    limits: { idle_time: 0 },
+    // More conversations are led than there are slots: one that is answered leaves its slot to those that wait.
+    limits: { idle_time: IDLE_S },
     capacity: { sandboxes: capacity.all, sandboxes_per_user: capacity.all, on_full: 'queue' },
     host: { capacity: capacity.host, ...LOSS },
     proxy_config: {

@@ -24,7 +24,7 @@ export class WorkerFleet {
 
   constructor(request: WorkerRequest) {
     this.request = request;
-    this.program = buildProgram();
+    this.program = buildProgram('runWorkerProcess', 'worker-process.ts');
     onTestFinished(() => this.end());
   }
 
@@ -60,11 +60,12 @@ export class WorkerFleet {
   }
 }
 
-function buildProgram(): string {
+/** A program whose one argument is what `run` of a file beside this one is given, as JSON. */
+export function buildProgram(run: string, file: string): string {
   const folder = tempDir();
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
-  const outfile = path.join(folder, 'worker-process.mjs');
-  const contents = `import { runWorkerProcess } from './worker-process.ts'; await runWorkerProcess(JSON.parse(process.argv[2]));`;
+  const outfile = path.join(folder, 'program.mjs');
+  const contents = `import { ${run} } from './${file}'; await ${run}(JSON.parse(process.argv[2]));`;
   buildSync({
     stdin: { contents, resolveDir: import.meta.dirname },
     outfile,
