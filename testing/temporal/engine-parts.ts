@@ -8,6 +8,9 @@ import { payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
 import { EntityClient } from '../../temporal/entity-client.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import { startWorkers } from '../../temporal/worker.ts';
+import type { ProjectionRow } from '../../core/machine/projection.ts';
+import type { EngineStore } from '../../ports/engine-store.ts';
+import type { Journal } from '../../ports/journal.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { StepRecord } from '../../workflows/entity.ts';
 import { noticeSignal, type Envelope } from '../../workflows/envelope.ts';
@@ -18,7 +21,6 @@ import { modelActivities } from './model-activities.ts';
 import { observedBundle } from './observed/observed-bundle.ts';
 import type { Note } from './observed/observer-sinks.ts';
 import { sinksOf } from './observed/sinks-of.ts';
-import { heardStore } from './seen-store.ts';
 import { ServerClock } from './server-clock.ts';
 import type { SkippingServer } from './skipping-server.ts';
 import { Unrest } from './unrest.ts';
@@ -110,6 +112,36 @@ export async function wire({ env }: SkippingServer, eventsMax: number) {
     told,
     notices,
     late,
+  };
+}
+
+/** `onRows` hears of rows when they are written: a model sees them then, as placement does. */
+function heardStore(
+  store: EngineStore & Journal,
+  onRows: (rows: readonly ProjectionRow[]) => void,
+): EngineStore & Journal {
+  return {
+    ...boundTo(store),
+    async commit(batch) {
+      await store.commit(batch);
+      if (batch.projections.length > 0) onRows(batch.projections);
+    },
+    async commitJournaled(entry, batch) {
+      const verdict = await store.commitJournaled(entry, batch);
+      if (verdict.kind === 'applied' && batch.projections.length > 0) onRows(batch.projections);
+      return verdict;
+    },
+    latest: (entity) => store.latest(entity),
+  };
+}
+
+function boundTo(store: EngineStore): EngineStore {
+  return {
+    load: (address) => store.load(address),
+    armed: () => store.armed(),
+    outbox: () => store.outbox(),
+    inbox: () => store.inbox(),
+    commit: (batch) => store.commit(batch),
   };
 }
 
