@@ -116,7 +116,7 @@ export async function wire({ env }: SkippingServer, eventsMax: number) {
 }
 
 /** `onRows` hears of rows when they are written: a model sees them then, as placement does. */
-function heardStore(
+export function heardStore(
   store: EngineStore & Journal,
   onRows: (rows: readonly ProjectionRow[]) => void,
 ): EngineStore & Journal {
