@@ -1,5 +1,5 @@
 /**
- * reportRun: writes the reports that a plan asks for into the run's results.
+ * reportRun: writes the reports that a plan asks for into the run's results, and draws one for whoever asks.
  * Owns the formats by name; what a report says is in activities/report/.
  */
 import type { RunId } from '../core/ids.ts';
@@ -15,6 +15,9 @@ import { renderHtml } from '../report/html/render-html.ts';
 import { renderJsonl } from '../report/render-jsonl.ts';
 import { renderJunit } from '../report/render-junit.ts';
 import { renderMarkdown } from '../report/render-markdown.ts';
+import { renderGithub } from '../report/summary/render-github.ts';
+import { renderSlack } from '../report/summary/render-slack.ts';
+import type { ReportWorld } from './report/report-world.ts';
 import type { World } from './world.ts';
 
 export const reportRun = (world: World): Handler<'reportRun'> => ({
@@ -51,7 +54,16 @@ export async function reportNow(world: World, runId: RunId): Promise<Reported> {
   return { files, lost: data.spendLost };
 }
 
-function render(format: PlanReport['format'], data: ReportData): string {
+/** Forms that no plan asks for: Markdown for a job summary or a comment, and the body of a message, as JSON. */
+type SummaryForm = 'github' | 'slack';
+export type DrawnForm = 'html' | SummaryForm;
+
+/** A report as a text that is written nowhere, for whoever may read the store. @throws ParleyError not_found, plan_invalid */
+export async function drawReport(world: ReportWorld, runId: RunId, form: DrawnForm): Promise<string> {
+  return render(form, await gatherReport(world, runId));
+}
+
+function render(format: PlanReport['format'] | SummaryForm, data: ReportData): string {
   switch (format) {
     case 'markdown':
       return renderMarkdown(reportDocument(data));
@@ -61,5 +73,9 @@ function render(format: PlanReport['format'], data: ReportData): string {
       return renderJsonl(data);
     case 'junit':
       return renderJunit(data);
+    case 'github':
+      return renderGithub(data);
+    case 'slack':
+      return renderSlack(data);
   }
 }

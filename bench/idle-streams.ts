@@ -3,14 +3,13 @@
  * shipped, over a PostgreSQL server of its own.
  * Owns what is counted; figures are printed, never asserted. docs/bench.md says how to read them.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { tell } from './all/figure.ts';
+import { startService, type Ask, type Service } from './service.ts';
 import { startPostgres, type PostgresServerProcess } from '../scripts/postgres-server.ts';
 
 const { values } = parseArgs({
@@ -32,48 +31,7 @@ store: { kind: postgres, url: os.environ/BENCH_DATABASE }
 `;
 const APP = '/api/v1/app-conversations';
 
-interface Service {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  end(): Promise<void>;
-}
-
-async function serve(folder: string, database: string): Promise<Service> {
-  writeFileSync(path.join(folder, 'parley.yaml'), CONFIG);
-  const args = ['serve', '--port', '0', '--data', 'data', '--config', 'parley.yaml', '--json'];
-  const child = spawn(process.execPath, [path.resolve('bin/parley.js'), ...args], {
-    cwd: folder,
-    env: { ...process.env, BENCH_DATABASE: database },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  for await (const line of createInterface({ input: child.stdout })) {
-    const { type, url, key } = JSON.parse(line) as Record<'type' | 'url' | 'key', string>;
-    if (type !== 'serving') continue;
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-    return {
-      ...{ url, headers },
-      async end() {
-        child.kill('SIGTERM');
-        await ended;
-      },
-    };
-  }
-  throw new Error('the service ended before it served');
-}
-
-type Call = (method: string, route: string, body?: unknown) => Promise<unknown>;
-
-function caller({ url, headers }: Service): Call {
-  return async (method, route, body) => {
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-    const answer = await fetch(`${url}${route}`, init);
-    if (!answer.ok) throw new Error(`${method} ${route}: ${answer.status} ${await answer.text()}`);
-    return await answer.json();
-  };
-}
-
-async function startReady(call: Call): Promise<{ readonly id: string; readonly sandboxId: string }> {
+async function startReady(call: Ask): Promise<{ readonly id: string; readonly sandboxId: string }> {
   const { id: taskId } = (await call('POST', APP, {})) as { readonly id: string };
   for (;;) {
     const [task] = (await call('GET', `${APP}/start-tasks?ids=${taskId}`)) as Record<string, string>[];
@@ -108,7 +66,7 @@ async function commitsPerSecond(server: PostgresServerProcess): Promise<number> 
 }
 
 /** From before a message is sent to its event in the last stream; the agent's own part is in it. */
-async function latencies(call: Call, id: string, heard: readonly string[]): Promise<readonly number[]> {
+async function latencies(call: Ask, id: string, heard: readonly string[]): Promise<readonly number[]> {
   const taken: number[] = [];
   for (let index = 0; index < MESSAGES; index += 1) {
     const text = `word-${index}-of-the-bench`;
@@ -123,8 +81,9 @@ async function latencies(call: Call, id: string, heard: readonly string[]): Prom
 async function main(): Promise<void> {
   const server = await startPostgres();
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-streams-'));
-  const service = await serve(folder, await server.createDatabase(DATABASE));
-  const call = caller(service);
+  const database = await server.createDatabase(DATABASE);
+  const service = await startService(folder, CONFIG, { BENCH_DATABASE: database });
+  const call = service.ask;
   try {
     const { id, sandboxId } = await startReady(call);
     await pause(SETTLE_MS);

@@ -3,21 +3,17 @@
  * Owns what is compared: both in turns, on the process runtime in the same form of isolation. Figures are printed, never
  * asserted; docs/bench.md says how to read them.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { tell } from './all/figure.ts';
 import { percentile } from './all/means.ts';
 import { sandboxId } from '../core/ids.ts';
-import { systemClock } from '../engine/system-clock.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
-import { createProcessRuntime } from '../runtimes/process/process-runtime.ts';
+import { runtimeIn } from './sandbox-runtime.ts';
+import { startService, type Service } from './service.ts';
 
 const { values } = parseArgs({
   options: {
@@ -31,43 +27,14 @@ const READY_MS_MAX = 60_000;
 const APP = '/api/v1/app-conversations';
 const SANDBOXES = '/api/v1/sandboxes';
 
-interface Service {
-  readonly child: ChildProcess;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every answer has another shape
-  ask(method: 'GET' | 'DELETE', route: string): Promise<any>;
-  /** The whole answer to an empty request, once it has ended. */
-  stream(route: string): Promise<string>;
-}
-
-async function serve(folder: string): Promise<Service> {
-  const config = path.join(folder, 'parley.yaml');
-  writeFileSync(config, `runtime: { isolation: ${values.isolation} }\nlimits: { idle_time: 0 }\n`);
-  const args = ['serve', '--config', config, '--port', '0', '--data', path.join(folder, 'data'), '--json'];
-  const child = spawn(process.execPath, [path.resolve('bin/parley.js'), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const { url, key } = await servingOf(child.stdout);
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return {
-    child,
-    ask: async (method, route) => await (await fetch(`${url}${route}`, { method, headers })).json(),
-    stream: async (route) =>
-      await (await fetch(`${url}${route}`, { method: 'POST', headers, body: '{}' })).text(),
-  };
-}
-
-async function servingOf(output: Readable): Promise<{ readonly url: string; readonly key: string }> {
-  for await (const line of createInterface({ input: output })) {
-    const { type, url, key } = JSON.parse(line) as Readonly<Record<string, string>>;
-    if (type === 'serving' && url !== undefined && key !== undefined) return { url, key };
-  }
-  throw new Error('it ended before it served');
-}
-
 /** As a client sees it that has the start streamed: to ask over and over would take time from what is measured. */
-async function start({ stream }: Service): Promise<{ readonly took: number; readonly sandboxId: string }> {
+async function start({
+  url,
+  headers,
+}: Service): Promise<{ readonly took: number; readonly sandboxId: string }> {
   const began = performance.now();
-  const tasks = JSON.parse(await stream(`${APP}/stream-start`)) as readonly StartTask[];
+  const init = { method: 'POST', headers, body: '{}' };
+  const tasks = (await (await fetch(`${url}${APP}/stream-start`, init)).json()) as readonly StartTask[];
   const took = performance.now() - began;
   const last = tasks.at(-1);
   if (last?.status !== 'READY' || last.sandbox_id === null)
@@ -84,23 +51,6 @@ interface StartTask {
 async function remove({ ask }: Service, id: string): Promise<void> {
   await ask('DELETE', `${SANDBOXES}/${id}`);
   while ((await ask('GET', `${SANDBOXES}?id=${id}`))[0].status !== 'MISSING') await pause();
-}
-
-function runtimeIn(folder: string): SandboxRuntime {
-  const socket = (name: string): string => path.join(folder, 'h', name, 's.sock');
-  return createProcessRuntime({
-    dataDir: path.join(folder, 'd'),
-    socketDir: path.join(folder, 's'),
-    programs: {
-      agentServer: path.resolve('dist/agent-server.cjs'),
-      sandboxInit: path.resolve('dist/sandbox-init.cjs'),
-    },
-    hostSockets: { proxy: socket('p'), webhook: socket('w'), git: socket('g') },
-    clock: systemClock,
-    warn: () => undefined,
-    isolation: values.isolation as 'namespaces',
-    splitsTools: true,
-  });
 }
 
 /** The same sandbox without a service: from its start until its Agent Server answers. */
@@ -120,8 +70,10 @@ async function boot(runtime: SandboxRuntime): Promise<number> {
 
 async function main(): Promise<void> {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'pr-')));
-  const runtime = runtimeIn(folder);
-  const service = await serve(folder);
+  const isolation = values.isolation as 'namespaces';
+  const runtime = runtimeIn(path.join(folder, 'r'), { isolation });
+  const config = `runtime: { isolation: ${isolation} }\nlimits: { idle_time: 0 }\n`;
+  const service = await startService(folder, config);
   const boots: number[] = [];
   const starts: number[] = [];
   try {
@@ -135,8 +87,7 @@ async function main(): Promise<void> {
       starts.push(took);
     }
   } finally {
-    service.child.kill('SIGTERM');
-    await once(service.child, 'exit');
+    await service.end();
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
   report({ boot: boots, 'start to READY': starts, above: starts.map((took, n) => took - (boots[n] ?? 0)) });

@@ -8,18 +8,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { tell } from './all/figure.ts';
 import { percentile } from './all/means.ts';
 import { sandboxId } from '../core/ids.ts';
-import { systemClock } from '../engine/system-clock.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
 import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
-import { createDockerRuntime } from '../runtimes/docker/docker-runtime.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
-import { createProcessRuntime } from '../runtimes/process/process-runtime.ts';
 import { closeDaemon, dockerSocket } from '../scripts/docker-daemon.ts';
+import { PROGRAMS, runtimeIn } from './sandbox-runtime.ts';
 import { openWarmClaims } from './warm-claims.ts';
 
 const { values } = parseArgs({
@@ -30,10 +28,6 @@ const { values } = parseArgs({
   },
 });
 const count = Number(values.count);
-const programs = {
-  agentServer: resolve('dist/agent-server.cjs'),
-  sandboxInit: resolve('dist/sandbox-init.cjs'),
-};
 /** Between two looks whether a bare agent answers: as the runtime has it for its own. */
 const POLL_MS = 5;
 const READY_MS = 30_000;
@@ -61,19 +55,12 @@ async function timed<T>(part: Part, work: () => Promise<T>): Promise<T> {
 
 async function main(): Promise<void> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'pb-')));
-  const socket = (name: string): string => join(dir, 'h', name, 's.sock');
   const isDocker = values.runtime === 'docker';
-  const common = {
-    dataDir: join(dir, 'd'),
-    socketDir: join(dir, 's'),
-    programs,
-    hostSockets: { proxy: socket('p'), webhook: socket('w'), git: socket('g') },
-    clock: systemClock,
-    warn: (text: string) => void process.stderr.write(`${text}\n`),
-  };
-  const runtime = isDocker
-    ? createDockerRuntime({ ...common, daemonSocket: dockerSocket(), image: 'host', splitsTools: true })
-    : createProcessRuntime({ ...common, isolation: values.isolation as 'auto', splitsTools: true });
+  const runtime = runtimeIn(dir, {
+    isolation: values.isolation as 'auto',
+    warn: (text) => void process.stderr.write(`${text}\n`),
+    ...(isDocker && { daemonSocket: dockerSocket() }),
+  });
   const bare = isDocker ? await bareContainer() : null;
   const warm = await openWarmClaims(runtime, dir);
   try {
@@ -125,7 +112,7 @@ async function bareAgent(dir: string): Promise<void> {
     OH_CONVERSATIONS_PATH: join(dir, 'bare-conversations'),
   };
   await timed('bare agent boot', async () => {
-    const child = spawn(process.execPath, [programs.agentServer], { env, stdio: 'ignore' });
+    const child = spawn(process.execPath, [PROGRAMS.agentServer], { env, stdio: 'ignore' });
     const until = performance.now() + READY_MS;
     while (!(await answers(socketPath)) && performance.now() < until) {
       await new Promise((wake) => setTimeout(wake, POLL_MS));

@@ -18,137 +18,62 @@ import type { Shell } from '../host/shell.ts';
 interface CommandEntry {
   readonly name: string;
   readonly summary: string;
-  load(): Promise<(context: CommandContext) => Command>;
+  load(): Promise<{ command(context: CommandContext): Command }>;
 }
 
 const COMMANDS: readonly CommandEntry[] = [
-  entry(
-    'init',
-    'write a first job.yaml and parley.yaml',
-    async () => (await import('./commands/init.ts')).initCommand,
-  ),
-  entry('validate', 'check job files', async () => (await import('./commands/validate.ts')).validateCommand),
-  entry('fmt', 'lay out job files', async () => (await import('./commands/fmt.ts')).fmtCommand),
-  entry('plan', 'show what a run would do', async () => (await import('./commands/plan.ts')).planCommand),
-  entry(
-    'simulate',
-    'play a job on a virtual clock',
-    async () => (await import('./commands/simulate.ts')).simulateCommand,
-  ),
+  entry('init', 'write a first job.yaml and parley.yaml', () => import('./commands/init.ts')),
+  entry('validate', 'check job files', () => import('./commands/validate.ts')),
+  entry('fmt', 'lay out job files', () => import('./commands/fmt.ts')),
+  entry('plan', 'show what a run would do', () => import('./commands/plan.ts')),
+  entry('simulate', 'play a job on a virtual clock', () => import('./commands/simulate.ts')),
   entry(
     'campaign',
     'hunt for broken rules with random jobs and faults',
-    async () => (await import('./commands/campaign.ts')).campaignCommand,
+    () => import('./commands/campaign.ts'),
   ),
-  entry(
-    'test',
-    'play scenarios as tests of a policy',
-    async () => (await import('./commands/test.ts')).testCommand,
-  ),
-  entry('graph', 'draw the stages of a job', async () => (await import('./commands/graph.ts')).graphCommand),
-  entry('run', 'run a job to its report', async () => (await import('./commands/run.ts')).runCommand),
-  entry('status', 'show runs', async () => (await import('./commands/status.ts')).statusCommand),
-  entry(
-    'watch',
-    'show a run while it goes on',
-    async () => (await import('./commands/watch.ts')).watchCommand,
-  ),
-  entry(
-    'show',
-    'show what came of a conversation',
-    async () => (await import('./commands/show.ts')).showCommand,
-  ),
-  entry('open', 'open the report of a run', async () => (await import('./commands/open.ts')).openCommand),
-  entry('logs', 'print transcripts', async () => (await import('./commands/logs.ts')).logsCommand),
-  entry('resume', 'go on with a run', async () => (await import('./commands/resume.ts')).resumeCommand),
-  entry('ctl', 'steer a run that goes on', async () => (await import('./commands/ctl.ts')).ctlCommand),
-  entry('wait', 'wait for a run', async () => (await import('./commands/wait.ts')).waitCommand),
-  entry('cancel', 'end a run', async () => (await import('./commands/cancel.ts')).cancelCommand),
-  entry(
-    'collect',
-    'find, or complete, the results',
-    async () => (await import('./commands/collect.ts')).collectCommand,
-  ),
-  entry(
-    'archive',
-    'list and check archives of removed sandboxes',
-    async () => (await import('./commands/archive.ts')).archiveCommand,
-  ),
-  entry(
-    'reconcile',
-    'join spend with conversations',
-    async () => (await import('./commands/reconcile.ts')).reconcileCommand,
-  ),
-  entry(
-    'apply',
-    'apply one result to a checkout',
-    async () => (await import('./commands/apply.ts')).applyCommand,
-  ),
-  entry(
-    'export',
-    'print a run as rows for other programs',
-    async () => (await import('./commands/export.ts')).exportCommand,
-  ),
-  entry('report', 'write the reports anew', async () => (await import('./commands/report.ts')).reportCommand),
-  entry(
-    'worker',
-    'carry out runs on Temporal',
-    async () => (await import('./commands/worker.ts')).workerCommand,
-  ),
-  entry('serve', 'serve the application API', async () => (await import('./commands/serve.ts')).serveCommand),
-  entry('mcp', 'serve tools for other agents', async () => (await import('./commands/mcp.ts')).mcpCommand),
-  entry('key', 'issue and revoke API keys', async () => (await import('./commands/key.ts')).keyCommand),
-  entry(
-    'agent',
-    'install agents for sandboxes',
-    async () => (await import('./commands/agent.ts')).agentCommand,
-  ),
-  entry('image', 'build images of sandboxes', async () => (await import('./commands/image.ts')).imageCommand),
-  entry('doctor', 'check this machine', async () => (await import('./commands/doctor.ts')).doctorCommand),
-  entry(
-    'config',
-    'check or explain the deployment',
-    async () => (await import('./commands/config.ts')).configCommand,
-  ),
-  entry(
-    'schema',
-    'print a JSON Schema, or explain a key',
-    async () => (await import('./commands/schema.ts')).schemaCommand,
-  ),
-  entry('explain', 'explain a code', async () => (await import('./commands/explain.ts')).explainCommand),
-  entry(
-    'proxy',
-    'serve models in front of a gateway',
-    async () => (await import('./commands/proxy.ts')).proxyCommand,
-  ),
-  entry(
-    'agent-server',
-    'run the Agent Server alone',
-    async () => (await import('./commands/agent-server.ts')).agentServerCommand,
-  ),
-  entry(
-    'hosts',
-    'show the hosts of sandboxes, and drain one',
-    async () => (await import('./commands/hosts.ts')).hostsCommand,
-  ),
-  entry(
-    'temporal',
-    'run or prepare a Temporal server',
-    async () => (await import('./commands/temporal.ts')).temporalCommand,
-  ),
+  entry('test', 'play scenarios as tests of a policy', () => import('./commands/test.ts')),
+  entry('graph', 'draw the stages of a job', () => import('./commands/graph.ts')),
+  entry('run', 'run a job to its report', () => import('./commands/run.ts')),
+  entry('status', 'show runs', () => import('./commands/status.ts')),
+  entry('watch', 'show a run while it goes on', () => import('./commands/watch.ts')),
+  entry('show', 'show what came of a conversation', () => import('./commands/show.ts')),
+  entry('open', 'open the report of a run', () => import('./commands/open.ts')),
+  entry('logs', 'print transcripts', () => import('./commands/logs.ts')),
+  entry('resume', 'go on with a run', () => import('./commands/resume.ts')),
+  entry('ctl', 'steer a run that goes on', () => import('./commands/ctl.ts')),
+  entry('wait', 'wait for a run', () => import('./commands/wait.ts')),
+  entry('cancel', 'end a run', () => import('./commands/cancel.ts')),
+  entry('collect', 'find, or complete, the results', () => import('./commands/collect.ts')),
+  entry('archive', 'list and check archives of removed sandboxes', () => import('./commands/archive.ts')),
+  entry('reconcile', 'join spend with conversations', () => import('./commands/reconcile.ts')),
+  entry('apply', 'apply one result to a checkout', () => import('./commands/apply.ts')),
+  entry('export', 'print a run as rows for other programs', () => import('./commands/export.ts')),
+  entry('report', 'write the reports anew', () => import('./commands/report.ts')),
+  entry('worker', 'carry out runs on Temporal', () => import('./commands/worker.ts')),
+  entry('serve', 'serve the application API', () => import('./commands/serve.ts')),
+  entry('mcp', 'serve tools for other agents', () => import('./commands/mcp.ts')),
+  entry('key', 'issue and revoke API keys', () => import('./commands/key.ts')),
+  entry('agent', 'install agents for sandboxes', () => import('./commands/agent.ts')),
+  entry('image', 'build images of sandboxes', () => import('./commands/image.ts')),
+  entry('doctor', 'check this machine', () => import('./commands/doctor.ts')),
+  entry('config', 'check or explain the deployment', () => import('./commands/config.ts')),
+  entry('schema', 'print a JSON Schema, or explain a key', () => import('./commands/schema.ts')),
+  entry('explain', 'explain a code', () => import('./commands/explain.ts')),
+  entry('proxy', 'serve models in front of a gateway', () => import('./commands/proxy.ts')),
+  entry('agent-server', 'run the Agent Server alone', () => import('./commands/agent-server.ts')),
+  entry('hosts', 'show the hosts of sandboxes, and drain one', () => import('./commands/hosts.ts')),
+  entry('temporal', 'run or prepare a Temporal server', () => import('./commands/temporal.ts')),
   entry(
     'codec-server',
     'decrypt payloads for the web UI of Temporal',
-    async () => (await import('./commands/codec-server.ts')).codecServerCommand,
+    () => import('./commands/codec-server.ts'),
   ),
-  entry(
-    'scripted-gateway',
-    'run the stand-in for a vendor',
-    async () => (await import('./commands/scripted-gateway.ts')).scriptedGatewayCommand,
-  ),
-  entry('completion', 'complete commands and flags in a shell', async () =>
-    (await import('./commands/completion.ts')).completionCommandOf(loadCompletions),
-  ),
+  entry('scripted-gateway', 'run the stand-in for a vendor', () => import('./commands/scripted-gateway.ts')),
+  entry('completion', 'complete commands and flags in a shell', async () => {
+    const { commandWith } = await import('./commands/completion.ts');
+    return { command: commandWith(loadCompletions) };
+  }),
 ];
 
 /** What every command takes, as its own definition says. */
@@ -157,7 +82,7 @@ async function loadCompletions(): Promise<Completions> {
   // A command is only looked at: none of these is ever run.
   const context = { ends: () => () => undefined } as unknown as CommandContext;
   const commands: Command[] = [];
-  for (const one of COMMANDS) commands.push((await one.load())(context).summary(one.summary));
+  for (const one of COMMANDS) commands.push((await one.load()).command(context).summary(one.summary));
   return completionsOf(commands);
 }
 
@@ -193,7 +118,7 @@ async function parse(args: readonly string[], name: string, shell: Shell): Promi
     if (one !== chosen)
       program.addCommand(new Command(one.name).summary(one.summary).description(one.summary));
     else {
-      const define = await one.load();
+      const loaded = await one.load();
       const context: CommandContext = {
         shell,
         ends:
@@ -201,7 +126,7 @@ async function parse(args: readonly string[], name: string, shell: Shell): Promi
           async (...args) =>
             void (end.code = await work(...args)),
       };
-      const command = define(context).summary(one.summary).copyInheritedSettings(program);
+      const command = loaded.command(context).summary(one.summary).copyInheritedSettings(program);
       for (const below of command.commands) below.copyInheritedSettings(command);
       program.addCommand(command);
     }

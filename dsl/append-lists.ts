@@ -3,7 +3,7 @@
  * Owns how two lists become one; every entry keeps its place in the file it came from.
  */
 import { keysAt } from './check/key-advice.ts';
-import { nearestName } from './check/nearest-name.ts';
+import { didYouMean } from './check/nearest-name.ts';
 import { oneOf, quote } from './read/quote.ts';
 import type { Report } from './check/report.ts';
 import { appendSchema } from './schema/append-schema.ts';
@@ -84,9 +84,8 @@ function isKnown({ key, keySpan }: TreeEntry, { at, lists, report }: Place): boo
     });
     return false;
   }
-  const near = nearestName(key, lists);
   report.add('JOB201', keySpan, `unknown key ${quote(key)} in "append"`, {
-    remedy: near === null ? `write ${oneOf(lists)}` : `did you mean ${quote(near)}?`,
+    remedy: didYouMean(key, lists, `write ${oneOf(lists)}`),
   });
   return false;
 }

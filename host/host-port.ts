@@ -2,7 +2,7 @@
  * What the commands need of the wired parts: a host that runs things, a reader beside it, and a word to whoever runs.
  * Owns the interface; `host/host.ts` exports functions of these names. Must not hold code.
  */
-import type { DrawnForm } from '../activities/draw-report.ts';
+import type { DrawnForm } from '../activities/report-run.ts';
 import type { Reported } from '../activities/report-run.ts';
 import type { JobSimulator } from '../api/jobs/job-simulator.ts';
 import type { ReconcileAnswer, ReconcileRequest } from '../activities/reconcile-run.ts';

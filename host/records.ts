@@ -29,6 +29,23 @@ export function openRecords(stdout: TextStream): RecordStream {
   return { write };
 }
 
+interface Answer {
+  readonly records: readonly JsonRecord[];
+  readonly lines: readonly string[];
+}
+
+/** What a command answers: records with `--json`, else lines. */
+export function writeAnswer(
+  stdout: TextStream,
+  { json }: { readonly json?: boolean | undefined },
+  { records, lines }: Answer,
+): void {
+  if (json === true) {
+    const stream = openRecords(stdout);
+    for (const record of records) stream.write(record);
+  } else if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
+}
+
 /** A run as a line of `--json`. */
 export function runRecord(row: RunRow): JsonRecord {
   return {

@@ -5,10 +5,10 @@
  * Plain JavaScript without a dependency, as the other installers are; must not choose a registry. The first build takes
  * many minutes, so nothing asks for it unasked: `npm run cluster:local` does. containerd and runc are the system's.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onPath } from './find-program.js';
-import { KUBERNETES_VERSION, kubernetesModule } from './kubernetes-tools.js';
+import { buildKubernetes, KUBERNETES_VERSION, unpackPackages } from './kubernetes-tools.js';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
 import { foldersOf, goInstall, installParts, runAsProgram, underLock } from './tool-cache.js';
 
@@ -74,12 +74,12 @@ const PARTS = [
   {
     name: 'cluster-debian-1',
     programs: ['usr/bin/etcd', 'usr/lib/cni/bridge', 'usr/lib/cni/portmap', 'usr/sbin/ipset'],
-    make: unpackPackages,
+    make: (work, env) => unpackPackages(PACKAGES, work, env),
   },
   {
     name: `cluster-kubernetes-${KUBERNETES_VERSION}`,
     programs: Object.keys(COMMANDS),
-    make: buildKubernetes,
+    make: (work, env) => buildKubernetes(COMMANDS, work, env),
   },
   { name: `kube-router-${ROUTER_VERSION}`, programs: ['kube-router'], make: buildRouter },
   { name: `coredns-${COREDNS_VERSION}`, programs: ['coredns'], make: buildNames },
@@ -118,18 +118,6 @@ export async function installCluster(env) {
   return await underLock('cluster', env, () => installParts(PARTS, env, { ...env, CGO_ENABLED: '0' }));
 }
 
-/** Takes the programs out of the packages: nothing is installed on the system, and no service starts. */
-async function unpackPackages(work, env) {
-  await runNetworkStep(`apt-get download ${PACKAGES.join(' ')}`, 'apt-get', ['download', ...PACKAGES], {
-    env,
-    cwd: work,
-  });
-  for (const file of readdirSync(work).filter((entry) => entry.endsWith('.deb'))) {
-    await runQuietly('dpkg-deb', ['-x', path.join(work, file), work], { env });
-    rmSync(path.join(work, file));
-  }
-}
-
 async function buildPause(work, env) {
   const source = path.join(work, 'source');
   mkdirSync(source);
@@ -137,41 +125,6 @@ async function buildPause(work, env) {
   const args = ['build', '-ldflags', '-s -w', '-o', path.join(work, 'pause'), 'main.go'];
   await runQuietly('go', args, { env, cwd: source });
   rmSync(source, { recursive: true });
-}
-
-/** One build for all of them: most of what they are made of is the same. */
-async function buildKubernetes(work, env) {
-  const source = path.join(work, 'source');
-  mkdirSync(source);
-  writeFileSync(path.join(source, 'go.mod'), kubernetesModule(source, env));
-  for (const [name, constructor] of Object.entries(COMMANDS)) {
-    mkdirSync(path.join(source, name));
-    writeFileSync(path.join(source, name, 'main.go'), commandOf(name, constructor));
-  }
-  const version = `-X k8s.io/component-base/version.gitVersion=v${KUBERNETES_VERSION}`;
-  const flags = ['-mod=mod', '-ldflags', `-s -w ${version}`, '-o', `${work}/`];
-  await runNetworkStep('go build of kubernetes', 'go', ['build', ...flags, './...'], { env, cwd: source });
-  rmSync(source, { recursive: true });
-}
-
-/** The command's own constructor: the module of Kubernetes itself refuses to be installed. */
-function commandOf(name, constructor) {
-  return `package main
-
-import (
-${constructor.includes('context.') ? '\t"context"\n' : ''}	"os"
-
-	"k8s.io/component-base/cli"
-	_ "k8s.io/component-base/logs/json/register"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo"
-	_ "k8s.io/component-base/metrics/prometheus/version"
-	"k8s.io/kubernetes/cmd/${name}/app"
-)
-
-func main() {
-	os.Exit(cli.Run(app.${constructor}))
-}
-`;
 }
 
 async function buildRouter(work, env) {

@@ -3,12 +3,10 @@
  * Owns starting it without a network, below a temporary folder, and its end with everything it ran. One for each
  * process; the reason why there is none is a sentence.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawnSync, type ChildProcess } from 'node:child_process';
 import {
-  closeSync,
   existsSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -18,11 +16,11 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { descendantsOf } from '../runtimes/process/process-table.ts';
+import { end, launch, logOf } from './own-process.ts';
 
 const USUAL_SOCKET = '/var/run/docker.sock';
 /** Time a daemon gets to answer; one that takes longer does not work here. */
 const START_MS = 60_000;
-const STOP_MS = 30_000;
 const POLL_MS = 100;
 
 interface OwnDaemon {
@@ -62,9 +60,9 @@ export async function restartDaemon(
 ): Promise<void> {
   if (own === null) throw new Error('Cannot restart Docker: the daemon is not of this test');
   const { dir, socket } = own;
-  await ended(own.child, signal);
+  await end(own.child, signal);
   await whileAway();
-  own.child = launch(dir, socket);
+  own.child = launchDaemon(dir, socket);
   const problem = becomesReady(own);
   if (problem !== null) throw new Error(`Cannot restart Docker: ${problem}`);
 }
@@ -76,8 +74,8 @@ export async function closeDaemon(): Promise<void> {
   own = null;
   found = null;
   ask(socket, REMOVE_ALL);
-  await ended(child, 'SIGTERM');
-  await ended(containerd, 'SIGTERM');
+  await end(child, 'SIGTERM');
+  await end(containerd, 'SIGTERM');
   await endShims(dir);
   removeWithMounts(dir);
 }
@@ -112,7 +110,7 @@ function findDaemon(): NonNullable<typeof found> {
   if (process.getuid?.() !== 0) return { missing: 'dockerd does not answer, and only root can start it' };
   const dir = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'pd-')));
   const socket = path.join(dir, 'd.sock');
-  own = { socket, dir, containerd: launchContainerd(dir), child: launch(dir, socket) };
+  own = { socket, dir, containerd: launchContainerd(dir), child: launchDaemon(dir, socket) };
   const problem = becomesReady(own);
   if (problem === null) return { socket };
   for (const child of [own.child, own.containerd]) child.kill('SIGKILL');
@@ -125,15 +123,8 @@ function launchContainerd(dir: string): ChildProcess {
   const config = path.join(dir, 'containerd.toml');
   writeFileSync(config, 'version = 2\ndisabled_plugins = ["io.containerd.grpc.v1.cri"]\n');
   const roots = ['--root', path.join(dir, 'c-root'), '--state', path.join(dir, 'c-state')];
-  return launched(dir, 'containerd', ['--config', config, ...roots, '--address', path.join(dir, 'c.sock')]);
-}
-
-function launched(dir: string, program: string, args: readonly string[]): ChildProcess {
-  const log = openSync(path.join(dir, 'log'), 'a');
-  const child = spawn(program, [...args], { stdio: ['ignore', log, log] });
-  closeSync(log);
-  child.on('error', () => undefined);
-  return child;
+  const address = ['--address', path.join(dir, 'c.sock')];
+  return launch(dir, ['containerd', '--config', config, ...roots, ...address]);
 }
 
 /** Network namespaces and file systems that a daemon leaves mounted when it is killed. */
@@ -147,7 +138,7 @@ function removeWithMounts(dir: string): void {
 }
 
 /** Containers go on while it is away; it needs no network, for ours have none. */
-function launch(dir: string, socket: string): ChildProcess {
+function launchDaemon(dir: string, socket: string): ChildProcess {
   const roots = ['--data-root', path.join(dir, 'root'), '--exec-root', path.join(dir, 'exec')];
   const network = ['--bridge', 'none', '--iptables=false', '--ip6tables=false'];
   const sockets = ['-H', `unix://${socket}`, '--containerd', path.join(dir, 'c.sock')];
@@ -155,7 +146,7 @@ function launch(dir: string, socket: string): ChildProcess {
   // One that was killed leaves its number there, and the next refuses to start where another process has it by now.
   rmSync(pidFile, { force: true });
   const rest = ['--pidfile', pidFile, '--live-restore'];
-  return launched(dir, 'dockerd', [...roots, ...network, ...sockets, ...rest]);
+  return launch(dir, ['dockerd', ...roots, ...network, ...sockets, ...rest]);
 }
 
 /** Null when it answers; else the end of what it said. Waits without yielding: tests are being registered. */
@@ -166,7 +157,7 @@ function becomesReady({ socket, dir, child }: OwnDaemon): string | null {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
     if (!isAlive(child)) break;
   }
-  const log = readFileSync(path.join(dir, 'log'), 'utf8').trim().split('\n').at(-1) ?? '';
+  const log = logOf(dir, 'dockerd').trim().split('\n').at(-1) ?? '';
   return `dockerd does not start here: ${log}`;
 }
 
@@ -177,18 +168,6 @@ function isAlive({ pid = 0 }: ChildProcess): boolean {
   } catch {
     return false;
   }
-}
-
-async function ended(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    child.once('exit', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    child.kill(signal);
-  });
 }
 
 const CALL = `const call=(method,path)=>new Promise((done,fail)=>{const q=require('http').request({socketPath:process.argv[1],method,path,timeout:20000},r=>{let t='';r.on('data',c=>t+=c);r.on('end',()=>r.statusCode<300?done(t):fail(new Error(t)))});q.on('error',fail);q.on('timeout',()=>q.destroy(new Error('silent')));q.end()});`;

@@ -9,6 +9,7 @@ import type { Container } from 'dockerode';
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers';
 import { freePort } from '../loopback/free-port.ts';
 import { dockerSocket, isOwnDaemon } from './docker-daemon.ts';
+import type { PeerServer } from './own-process.ts';
 import { docker, makeBaseImage, MACHINE_BASE, type DockerCommand } from './machine-images.ts';
 
 /** Where it listens, inside. */
@@ -30,7 +31,7 @@ export interface PeerOrder {
   readonly user?: string;
 }
 
-export class PeerContainer {
+export class PeerContainer implements PeerServer {
   /** On 127.0.0.1. */
   readonly port: number;
   readonly #container: StartedTestContainer;
@@ -47,14 +48,13 @@ export class PeerContainer {
     this.#folders = parts.folders;
   }
 
-  /** Of its first program, which has ended then. Nothing to end is success. */
+  /** Of its first program, which has ended then. */
   async end(signal: NodeJS.Signals): Promise<void> {
     if (!(await this.isRunning())) return;
     await this.#handle.kill({ signal });
     await this.#handle.wait();
   }
 
-  /** Again, over what it wrote. */
   async start(): Promise<void> {
     await this.#handle.start();
   }
@@ -63,7 +63,6 @@ export class PeerContainer {
     return (await this.#handle.inspect()).State.Running;
   }
 
-  /** What it said last. */
   async said(): Promise<string> {
     return (await this.#handle.logs({ stdout: true, stderr: true, tail: 20 })).toString();
   }

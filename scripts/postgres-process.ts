@@ -2,7 +2,7 @@
  * PostgreSQL as a process, of the programs of this machine, below a temporary folder.
  * Owns finding the programs, and starting them as a user that may start them; postgres-server.ts asks it.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -17,18 +17,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '../loopback/free-port.ts';
-
-/** What runs a server. */
-export interface ServerProgram {
-  readonly port: number;
-  /** What it said last, once it has ended; null while it runs. */
-  lastWords(): Promise<string | null>;
-  /** Begins again after an end. */
-  start(): Promise<void>;
-  end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void>;
-  /** Ends it and removes its files. */
-  close(): Promise<void>;
-}
+import { ServerProcess, type PeerServer } from './own-process.ts';
 
 /** Owns every database. */
 export const POSTGRES_USER = 'parley';
@@ -60,7 +49,7 @@ interface Parts {
 export async function startPostgresProcess(
   password: string,
   settings: Readonly<Record<string, string>>,
-): Promise<ServerProgram> {
+): Promise<PeerServer> {
   const programs = programDir();
   if (programs === null) throw new Error('Cannot start PostgreSQL: it is not installed');
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-pg-')));
@@ -73,60 +62,11 @@ export async function startPostgresProcess(
   const own = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: folder };
   const lines = Object.entries({ ...own, ...settings }).map(([name, value]) => `${name} = '${value}'`);
   writeFileSync(path.join(data, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
-  const server = new ServerProcess(port, { programs, folder, data, identity });
+  const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' };
+  const command = [path.join(programs, 'postgres'), '-D', data];
+  const server = new ServerProcess({ port, folder, command, options: { env, ...identity } });
   await server.start();
   return server;
-}
-
-class ServerProcess implements ServerProgram {
-  readonly port: number;
-  private readonly parts: Parts;
-  private child: ChildProcess | null = null;
-  private said = '';
-
-  constructor(port: number, parts: Parts) {
-    this.port = port;
-    this.parts = parts;
-  }
-
-  start(): Promise<void> {
-    const { programs, data, folder, identity } = this.parts;
-    const child = spawn(path.join(programs, 'postgres'), ['-D', data], {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' },
-      ...identity,
-    });
-    this.said = '';
-    child.stderr.on('data', (text: Buffer) => (this.said = `${this.said}${text.toString()}`.slice(-2_000)));
-    this.child = child;
-    process.once('exit', this.kill);
-    return Promise.resolve();
-  }
-
-  lastWords(): Promise<string | null> {
-    return Promise.resolve(this.child?.exitCode === null ? null : this.said);
-  }
-
-  async end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
-    const { child } = this;
-    this.child = null;
-    process.off('exit', this.kill);
-    if (child === null || child.exitCode !== null) return;
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    child.kill(signal);
-    await ended;
-  }
-
-  async close(): Promise<void> {
-    await this.end('SIGINT');
-    rmSync(this.parts.folder, { recursive: true, force: true });
-  }
-
-  /** For a test that dies: the server must not outlive it. */
-  private readonly kill = (): void => {
-    this.child?.kill('SIGQUIT');
-  };
 }
 
 function initialize({ programs, folder, data, password, identity }: Parts & { password: string }): void {

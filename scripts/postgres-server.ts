@@ -9,12 +9,8 @@ import pg from 'pg';
 import { dockerdMissing } from './docker-daemon.ts';
 import { makePostgresImage } from './machine-images.ts';
 import { startPeer } from './peer-container.ts';
-import {
-  POSTGRES_USER,
-  programsMissing,
-  startPostgresProcess,
-  type ServerProgram,
-} from './postgres-process.ts';
+import type { PeerServer } from './own-process.ts';
+import { POSTGRES_USER, programsMissing, startPostgresProcess } from './postgres-process.ts';
 
 /** A running server, whichever process runs it. */
 export interface PostgresServerProcess {
@@ -77,9 +73,9 @@ class Server implements PostgresServerProcess {
   readonly user = POSTGRES_USER;
   readonly port: number;
   readonly password: string;
-  readonly #program: ServerProgram;
+  readonly #program: PeerServer;
 
-  constructor(program: ServerProgram, password: string) {
+  constructor(program: PeerServer, password: string) {
     this.#program = program;
     this.port = program.port;
     this.password = password;
@@ -108,8 +104,8 @@ class Server implements PostgresServerProcess {
 
   async answers(): Promise<void> {
     for (const until = Date.now() + START_MS; Date.now() < until; await pause(POLL_MS)) {
-      const said = await this.#program.lastWords();
-      if (said !== null) throw new Error(`Cannot start PostgreSQL: ${said}`);
+      if (!(await this.#program.isRunning()))
+        throw new Error(`Cannot start PostgreSQL: ${await this.#program.said()}`);
       if (
         await this.run('select 1').then(
           () => true,
@@ -142,8 +138,8 @@ const POSTGRES_IMAGE = 'postgres:16.10-bookworm';
 async function startPostgresContainer(
   password: string,
   settings: Readonly<Record<string, string>>,
-): Promise<ServerProgram> {
-  const peer = await startPeer({
+): Promise<PeerServer> {
+  return await startPeer({
     image: POSTGRES_IMAGE,
     make: (command) => makePostgresImage(command, POSTGRES_IMAGE),
     environment: { POSTGRES_USER, POSTGRES_PASSWORD: password, POSTGRES_INITDB_ARGS: '--locale=C' },
@@ -154,11 +150,4 @@ async function startPostgresContainer(
       ),
     ],
   });
-  return {
-    port: peer.port,
-    lastWords: async () => ((await peer.isRunning()) ? null : await peer.said()),
-    start: () => peer.start(),
-    end: (signal) => peer.end(signal),
-    close: () => peer.close(),
-  };
 }

@@ -3,14 +3,13 @@
  * installs, or its image where a Docker daemon can be had and the program is missing.
  * Owns its process and its end.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { freePort } from '../loopback/free-port.ts';
 import type { S3Settings } from '../store/blobs/s3-settings.ts';
 import { makeS3Image } from './machine-images.ts';
+import { ServerProcess, type PeerServer } from './own-process.ts';
 import { startPeer } from './peer-container.ts';
 import { installedS3Server } from './s3-server.js';
 
@@ -34,13 +33,6 @@ const S3_IMAGE = 'versity/versitygw:v1.8.0';
 
 type Place = 'process' | 'container';
 
-interface Running {
-  readonly port: number;
-  start(): Promise<void>;
-  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  isRunning(): Promise<boolean>;
-}
-
 /** `place` absent: a process where the program is, else a container. */
 export async function startS3Server(place?: Place): Promise<S3Server> {
   const program = installedS3Server(process.env);
@@ -51,7 +43,7 @@ export async function startS3Server(place?: Place): Promise<S3Server> {
   for (const one of [folder, facts]) mkdirSync(one, { recursive: true });
   const isProcess = program !== null && place !== 'container';
   const running = isProcess
-    ? await startProcess(program, { root, facts })
+    ? await startProcess(own, program, { root, facts })
     : await startContainer({ root, facts });
   const endpoint = `http://127.0.0.1:${running.port}`;
   await ready(endpoint, running);
@@ -84,33 +76,16 @@ const argumentsOf = (address: string, { root, facts }: Folders): readonly string
 ];
 const KEYS = { ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: SECRET_KEY };
 
-async function startProcess(program: string, folders: Folders): Promise<Running> {
+async function startProcess(own: string, program: string, folders: Folders): Promise<PeerServer> {
   const port = await freePort();
-  let child: ReturnType<typeof spawn> | null = null;
-  const start = (): Promise<void> => {
-    child = spawn(program, argumentsOf(`127.0.0.1:${port}`, folders), {
-      stdio: 'ignore',
-      env: { PATH: process.env['PATH'], ...KEYS },
-    });
-    return Promise.resolve();
-  };
-  await start();
-  return {
-    port,
-    start,
-    isRunning: () => Promise.resolve(child !== null && child.exitCode === null),
-    async end(signal) {
-      const ending = child;
-      child = null;
-      if (ending === null) return;
-      const gone = once(ending, 'exit');
-      ending.kill(signal);
-      await gone;
-    },
-  };
+  const command = [program, ...argumentsOf(`127.0.0.1:${port}`, folders)];
+  const env = { PATH: process.env['PATH'], ...KEYS };
+  const server = new ServerProcess({ port, folder: own, command, options: { env } });
+  await server.start();
+  return server;
 }
 
-async function startContainer(folders: Folders): Promise<Running> {
+async function startContainer(folders: Folders): Promise<PeerServer> {
   return await startPeer({
     image: S3_IMAGE,
     make: (command) => makeS3Image(command, S3_IMAGE, installedS3Server(process.env) ?? ''),
@@ -122,7 +97,7 @@ async function startContainer(folders: Folders): Promise<Running> {
   });
 }
 
-async function ready(endpoint: string, running: Running): Promise<void> {
+async function ready(endpoint: string, running: PeerServer): Promise<void> {
   const until = Date.now() + READY_MS_MAX;
   while (!(await answers(endpoint))) {
     if (Date.now() > until || !(await running.isRunning()))

@@ -87,7 +87,7 @@ export async function installParts(parts, env, settings = env) {
   const results = [];
   for (const part of parts) {
     const [there] = foldersOf([part], env);
-    const tool = { name: part.name, there, folder: folderOf(part, env) };
+    const tool = { name: part.name, there, folder: folderOf(part, env), needs: part.needs };
     results.push(await installTool(tool, env, (work) => part.make(work, settings)));
   }
   return results;

@@ -8,9 +8,9 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { Application } from '../application/application.ts';
 import { route } from '../application/route.ts';
-import { conversationParams, SUCCESS, successSchema } from '../application/wire.ts';
+import { SUCCESS, successSchema } from '../application/wire.ts';
 import { conversationSchema, recordOfRow } from './conversation-record.ts';
-import { findConversation } from './find-conversation.ts';
+import { findConversation, OF_CONVERSATION } from './find-conversation.ts';
 import { tagsIn } from './start-request.ts';
 
 export const CONVERSATION_CHANGE_ROUTES = [
@@ -19,11 +19,9 @@ export const CONVERSATION_CHANGE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id',
     operation: 'update_app_conversation',
     summary: 'Replaces title or tags; what is not named stays.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_CONVERSATION,
     body: z.object({ title: z.string().trim().min(1).max(200).nullish(), tags: tagsIn.nullish() }),
     result: conversationSchema,
-    errors: ['not_found'],
     handler: async ({ application, caller, params, body }) => {
       const before = await findConversation(application, caller, params.conversation_id);
       const { title = null, tags = null } = body;
@@ -37,10 +35,8 @@ export const CONVERSATION_CHANGE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id',
     operation: 'delete_app_conversation',
     summary: 'Deletes a conversation, and its sandbox when placement made it for nobody else.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_CONVERSATION,
     result: successSchema,
-    errors: ['not_found'],
     handler: async ({ application, caller, params }) => {
       const { conversationId: id } = await findConversation(application, caller, params.conversation_id);
       const requestId = application.randomHex(32);

@@ -6,6 +6,14 @@ import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
+import { conversationParams } from '../application/wire.ts';
+
+/** What every route has whose address names a conversation of the caller. */
+export const OF_CONVERSATION = {
+  access: 'key',
+  params: conversationParams,
+  errors: ['not_found'],
+} as const;
 
 /** @throws ParleyError not_found */
 export async function findConversation(

@@ -9,9 +9,9 @@ import type { ConversationRow } from '../../core/machine/projection.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { requestIdOf } from '../application/idempotency-key.ts';
 import { route } from '../application/route.ts';
-import { conversationParams, SUCCESS, successSchema, uuidIn } from '../application/wire.ts';
+import { SUCCESS, successSchema, uuidIn } from '../application/wire.ts';
 import { sandboxStatus } from '../application/words.ts';
-import { findConversation } from './find-conversation.ts';
+import { findConversation, OF_CONVERSATION } from './find-conversation.ts';
 import { queueMessage, sendMessage } from './messages.ts';
 import { hasText, textBlock, textOf } from './start-request.ts';
 
@@ -45,9 +45,8 @@ export const MESSAGE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/send-message',
     operation: 'send_message',
     summary: 'Sends a follow-up message; a released sandbox is resumed for it.',
-    access: 'key',
+    ...OF_CONVERSATION,
     takesKey: true,
-    params: conversationParams,
     body: messageSchema,
     result: z.object({
       success: z.literal(true),
@@ -99,9 +98,8 @@ export const MESSAGE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/confirmation',
     operation: 'answer_confirmation',
     summary: 'Answers an agent that waits for the approval of an action.',
-    access: 'key',
+    ...OF_CONVERSATION,
     takesKey: true,
-    params: conversationParams,
     body: z.object({
       accept: z.boolean(),
       reason: z.string().max(REASON_CHARS_MAX).default('User rejected the action.'),
@@ -124,9 +122,8 @@ export const MESSAGE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/interrupt',
     operation: 'interrupt_agent',
     summary: 'Stops the agent of one conversation; others in its sandbox go on.',
-    access: 'key',
+    ...OF_CONVERSATION,
     takesKey: true,
-    params: conversationParams,
     result: successSchema,
     errors: ['not_found', 'sandbox_error', 'sandbox_missing'],
     handler: async (call) => {

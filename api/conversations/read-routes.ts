@@ -15,9 +15,12 @@ import { CONVERSATION_ORDERS, type ConversationFilter } from '../../ports/record
 import type { Application } from '../application/application.ts';
 import { answerWrittenPage, pageRequest } from '../application/cursor.ts';
 import {
-  jsonText,
+  hexId,
   hexOf,
   instantIn,
+  instantOut,
+  isoInstant,
+  jsonText,
   limitIn,
   pageIdIn,
   pageOf,
@@ -25,14 +28,10 @@ import {
   repeated,
   uuidIn,
   wordIn,
-  conversationParams,
-  hexId,
-  instantOut,
-  isoInstant,
 } from '../application/wire.ts';
 import { route } from '../application/route.ts';
 import { conversationSchema, writtenRecord, recordsById } from './conversation-record.ts';
-import { findConversation } from './find-conversation.ts';
+import { findConversation, OF_CONVERSATION } from './find-conversation.ts';
 
 /** As in the reference product. */
 const IDS_MAX = 99;
@@ -169,10 +168,8 @@ export const PLACEMENT_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/placement',
     operation: 'get_placement',
     summary: 'Why a conversation is in its sandbox; null before it was placed.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_CONVERSATION,
     result: placementSchema.nullable(),
-    errors: ['not_found'],
     handler: async ({ application, caller, params }) => {
       const row = await findConversation(application, caller, params.conversation_id);
       const decision = await application.world.placement.decision(row.conversationId);
@@ -205,8 +202,7 @@ export const DOWNLOAD_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/download',
     operation: 'download_trajectory',
     summary: 'The record and every event, as a zip.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_CONVERSATION,
     result: 'application/zip',
     errors: ['not_found', 'request_too_large', 'store_conflict'],
     handler: async ({ application, caller, params, reply }) => {

@@ -7,7 +7,6 @@ import type { SpendRow } from '../../core/money/spend.ts';
 import type { World } from '../../activities/world.ts';
 import { route } from '../application/route.ts';
 import {
-  conversationParams,
   instantIn,
   instantOut,
   isoInstant,
@@ -16,7 +15,7 @@ import {
   pageOf,
   parseInstant,
 } from '../application/wire.ts';
-import { findConversation } from './find-conversation.ts';
+import { findConversation, OF_CONVERSATION } from './find-conversation.ts';
 
 const nanoUsd = z.int().meta({ description: 'Nano-USD: a US dollar is 1,000,000,000.' });
 
@@ -60,10 +59,8 @@ export const USAGE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/usage',
     operation: 'get_conversation_usage',
     summary: 'What the calls of a conversation came to, by model.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_CONVERSATION,
     result: z.object({ models: z.array(modelUsageSchema) }),
-    errors: ['not_found'],
     handler: async ({ application, caller, params }) => {
       const row = await findConversation(application, caller, params.conversation_id);
       return { models: await usageByModel(application.world, row.conversationId) };
@@ -74,11 +71,9 @@ export const USAGE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/calls/search',
     operation: 'search_conversation_calls',
     summary: 'Calls of models that the agent of a conversation made, in order.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_CONVERSATION,
     query: z.object({ started_at__gte: instantIn.optional(), page_id: pageIdIn, limit: limitIn }),
     result: pageOf(callSchema),
-    errors: ['not_found'],
     handler: async ({ application, caller, params, query }) => {
       const row = await findConversation(application, caller, params.conversation_id);
       const { started_at__gte: from, page_id: pageId, limit } = query;

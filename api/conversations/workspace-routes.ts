@@ -5,27 +5,29 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import type { World } from '../../activities/world.ts';
-import type { ErrorCode } from '../../core/error-catalogue.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { quoted } from '../../core/text/shell-word.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { invalid } from '../application/validation.ts';
-import { conversationParams } from '../application/wire.ts';
-import { findConversation } from './find-conversation.ts';
+import type { conversationParams } from '../application/wire.ts';
+import { findConversation, OF_CONVERSATION } from './find-conversation.ts';
 import { hookSchema, hooksOf, skillSchema, skillsOf } from './skills.ts';
 import { openWorkspace, type Workspace } from './workspace.ts';
 
-const ERRORS: readonly ErrorCode[] = [
-  'not_found',
-  'sandbox_starting',
-  'sandbox_error',
-  'sandbox_missing',
-  'sandbox_resuming',
-  'agent_unreachable',
-  'agent_refused',
-  'host_unreachable',
-];
+const OF_WORKSPACE = {
+  ...OF_CONVERSATION,
+  errors: [
+    'not_found',
+    'sandbox_starting',
+    'sandbox_error',
+    'sandbox_missing',
+    'sandbox_resuming',
+    'agent_unreachable',
+    'agent_refused',
+    'host_unreachable',
+  ],
+} as const;
 
 const FILES_MAX = 10_000;
 /** A file that somebody looks at; it is in memory a few times while it is answered. */
@@ -56,11 +58,9 @@ export const WORKSPACE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/file',
     operation: 'read_workspace_file',
     summary: 'The text of one file of the workspace.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_WORKSPACE,
     query: z.object({ file_path: pathText.min(1).default('/workspace/project/PLAN.md') }),
     result: z.string(),
-    errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {
       try {
         return await readText(application, await enter(application, caller, params), query.file_path);
@@ -75,11 +75,9 @@ export const WORKSPACE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/file/download',
     operation: 'download_workspace_file',
     summary: 'The bytes of one file of the workspace.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_WORKSPACE,
     query: z.object({ file_path: pathText.min(1) }),
     result: 'application/octet-stream',
-    errors: ERRORS,
     handler: async ({ application, caller, params, query, reply }) => {
       const workspace = await enter(application, caller, params);
       const bytes = await readBytes(application, workspace, query.file_path);
@@ -96,11 +94,9 @@ export const WORKSPACE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/files',
     operation: 'list_workspace_files',
     summary: 'Paths of the files of the workspace, relative to it.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_WORKSPACE,
     query: z.object({ path: pathIn }),
     result: z.array(z.string()),
-    errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {
       const workspace = await enter(application, caller, params);
       return await listFiles(application, workspace, workspacePath(workspace, query.path ?? '.', 'path'));
@@ -111,11 +107,9 @@ export const WORKSPACE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/git/changes',
     operation: 'list_git_changes',
     summary: 'Files that differ from the commit the work began at, or from `ref`.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_WORKSPACE,
     query: gitQuery,
     result: z.array(changeSchema),
-    errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {
       const workspace = await enter(application, caller, params);
       const path = workspacePath(workspace, query.path ?? '.', 'path');
@@ -131,11 +125,9 @@ export const WORKSPACE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/git/diff',
     operation: 'read_git_diff',
     summary: 'One file as it was when the work began, or at `ref`, and as it is.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_WORKSPACE,
     query: z.object({ path: pathText.min(1), ref: refIn }),
     result: diffSchema,
-    errors: ERRORS,
     handler: async ({ application, caller, params, query }) => {
       const workspace = await enter(application, caller, params);
       const path = workspacePath(workspace, query.path, 'path');
@@ -148,10 +140,8 @@ export const WORKSPACE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/skills',
     operation: 'list_skills',
     summary: 'Skills that the workspace brings.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_WORKSPACE,
     result: z.object({ skills: z.array(skillSchema) }),
-    errors: ERRORS,
     handler: async ({ application, caller, params }) => ({
       skills: await skillsOf(application.world, await enter(application, caller, params)),
     }),
@@ -161,10 +151,8 @@ export const WORKSPACE_ROUTES = [
     url: '/api/v1/app-conversations/:conversation_id/hooks',
     operation: 'list_hooks',
     summary: 'Hooks that the workspace configures.',
-    access: 'key',
-    params: conversationParams,
+    ...OF_WORKSPACE,
     result: z.object({ hooks: z.array(hookSchema) }),
-    errors: ERRORS,
     handler: async ({ application, caller, params }) => ({
       hooks: await hooksOf(application.world, await enter(application, caller, params)),
     }),

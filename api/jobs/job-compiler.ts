@@ -28,15 +28,23 @@ export interface CompiledJob {
 
 /** Amounts are nano-USD; null where nothing is known. */
 export interface JobOutlook {
+  /** Sum of the limits; null when a conversation has none. */
   readonly costMaxNanoUsd: number | null;
+  /** From what conversations of the earlier run cost: half of them, and nine of ten, cost at most this. */
   readonly costP50NanoUsd: number | null;
   readonly costP90NanoUsd: number | null;
+  /** Conversations one behind the other on the slots there are, each as long as half of the earlier ones. */
   readonly timeP50Ms: number | null;
   readonly timeP90Ms: number | null;
+  /** In flight at once, after every limit. */
   readonly peak: number;
+  /** Sandboxes that those fill; null when the deployment is not known. */
   readonly sandboxesPeak: number | null;
+  /** Conversations by model, the most first. */
   readonly models: Readonly<Record<string, number>>;
+  /** What the run may spend; null without a budget. */
   readonly budgetNanoUsd: number | null;
+  /** Sentences, one for each limit that the run will meet. */
   readonly limits: readonly string[];
 }
 

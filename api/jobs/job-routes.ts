@@ -9,7 +9,7 @@ import { COMPARED, compareRuns } from '../../core/run/history/compare-runs.ts';
 import { jobHistory } from '../../core/run/history/job-history.ts';
 import { type Application, type Principal, whoseRecords } from '../application/application.ts';
 import { route } from '../application/route.ts';
-import { findRun, runParams } from '../runs/run-access.ts';
+import { findRun, OF_RUN, runParams } from '../runs/run-access.ts';
 import { nanoUsd, runRecord, runSchema } from '../runs/run-record.ts';
 import { jobTextFields } from './job-compiler.ts';
 
@@ -170,11 +170,9 @@ export const JOB_ROUTES = [
     url: '/api/v1/runs/:run_id/comparison',
     operation: 'compare_run',
     summary: 'A run beside an earlier one: which items are worse, better, added or gone.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     query: z.object({ before: runParams.shape.run_id.meta({ description: 'Id of the other run.' }) }),
     result: comparisonSchema,
-    errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id }, query }) => {
       const { records } = application.world;
       const [before, after] = await Promise.all([

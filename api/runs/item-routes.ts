@@ -25,7 +25,7 @@ import type { Application } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { limitIn, pageIdIn, pageOf, repeated, wordIn } from '../application/wire.ts';
-import { itemsOfPlan, findRun, runParams, currentTroubles } from './run-access.ts';
+import { currentTroubles, findRun, itemsOfPlan, OF_RUN } from './run-access.ts';
 import { ITEM_PHASES, runItemRecord, runItemSchema } from './run-record.ts';
 
 const STATES = [
@@ -91,11 +91,9 @@ export const RUN_ITEM_ROUTES = [
     operation: 'search_run_items',
     summary:
       'The items of a run, in the order of its plan or by cost, time, outcome, model, repository or key.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     query: itemQuery,
     result: pageOf(runItemSchema),
-    errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id }, query }) => {
       const run = await findRun(application, caller, id);
       const now = application.world.clock.now();
@@ -121,12 +119,10 @@ export const RUN_ITEM_ROUTES = [
     url: '/api/v1/runs/:run_id/items/evidence',
     operation: 'get_run_item_evidence',
     summary: 'What there is to see of the work of one item: prompt, answer, output of the check, changes.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     // Not `key`: that name is for keys of the API, which no address may hold.
     query: z.object({ item: z.string().min(1).max(KEY_CHARS_MAX) }),
     result: evidenceSchema,
-    errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id }, query: { item: key } }) => {
       const { world } = application;
       const run = await findRun(application, caller, id);

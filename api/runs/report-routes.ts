@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { reportView, type ReportView, type ShownSection } from '../../activities/report/report-view.ts';
 import { route } from '../application/route.ts';
 import { instantOut, isoInstant } from '../application/wire.ts';
-import { findRun, runParams } from './run-access.ts';
+import { findRun, OF_RUN } from './run-access.ts';
 
 const tone = z.enum(['plain', 'good', 'bad']);
 const figureTone = z.enum(['good', 'bad', 'busy', 'rest']);
@@ -97,8 +97,7 @@ export const RUN_REPORT_ROUTES = [
     url: '/api/v1/runs/:run_id/report',
     operation: 'get_run_report',
     summary: 'The report of a run as it stands now: sums beside the last run, failures, figures, money.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     result: reportSchema,
     errors: ['not_found', 'plan_invalid'],
     handler: async ({ application, caller, params: { run_id: id } }) => {

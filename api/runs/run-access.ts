@@ -31,6 +31,9 @@ export const runParams = z.object({
   run_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'Input should be the id of a run'),
 });
 
+/** What every route has whose address names a run that the caller sees. */
+export const OF_RUN = { access: 'key', params: runParams, errors: ['not_found'] } as const;
+
 /** What is tried again at this moment, for the records of runs and items. */
 export async function currentTroubles({ troubles, world }: Application): Promise<readonly TroubleOf[]> {
   const now = world.clock.now();

@@ -17,7 +17,7 @@ import { requireHosts } from '../application/host-pin.ts';
 import { controlRequestSchema } from '../control-server.ts';
 import { claim, claimedKey } from '../application/idempotency-key.ts';
 import { route } from '../application/route.ts';
-import { findRun, runParams, isTheirs } from './run-access.ts';
+import { findRun, isTheirs, OF_RUN } from './run-access.ts';
 import { runSchema, runRecord } from './run-record.ts';
 import { submittedPlanSchema } from './submitted-plan.ts';
 
@@ -65,8 +65,7 @@ export const RUN_COMMAND_ROUTES = [
     operation: 'control_run',
     summary:
       'Pauses, drains, resumes, changes, requeues or cancels a run; a repeated requestId changes nothing.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     body: controlRequestSchema.shape.event,
     result: z.object({ accepted: z.literal(true) }),
     errors: ['not_found', 'idempotency_conflict'],
@@ -87,10 +86,8 @@ export const RUN_COMMAND_ROUTES = [
     url: '/api/v1/runs/:run_id/plan',
     operation: 'get_run_plan',
     summary: 'The plan of a run, as it was amended last.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     result: z.looseObject({ format: z.literal(1), name: z.string(), hash: z.string() }),
-    errors: ['not_found'],
     handler: async ({ application: { world }, application, caller, params: { run_id: id } }) => {
       const run = await findRun(application, caller, id);
       const begun = await world.plans.plan(run.runId);
@@ -105,10 +102,8 @@ export const RUN_COMMAND_ROUTES = [
     url: '/api/v1/runs/:run_id/results',
     operation: 'list_run_results',
     summary: 'The files of the results of a run, by their paths below its folder.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     result: z.array(z.string()),
-    errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id } }) => {
       const run = await findRun(application, caller, id);
       return [...(await application.world.results.names(run.runId, FILES_MAX))];
@@ -119,8 +114,7 @@ export const RUN_COMMAND_ROUTES = [
     url: '/api/v1/runs/:run_id/results/file',
     operation: 'get_run_result',
     summary: 'One file of the results of a run.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     query: fileQuery,
     result: 'application/octet-stream',
     errors: ['not_found', 'invalid_request'],

@@ -9,7 +9,7 @@ import { type Application, whoseRecords } from '../application/application.ts';
 import { answerPage, pageRequest } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
-import { findRun, runParams, currentTroubles } from './run-access.ts';
+import { currentTroubles, findRun, OF_RUN } from './run-access.ts';
 import { runRecord, runSchema } from './run-record.ts';
 
 const pageQuery = z.object({
@@ -51,10 +51,8 @@ export const RUN_ROUTES = [
     url: '/api/v1/runs/:run_id',
     operation: 'get_run',
     summary: 'One run: how far it is, and what it has spent.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     result: runSchema,
-    errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id } }) =>
       runRecord(await withTrouble(application, await findRun(application, caller, id))),
   }),
@@ -63,10 +61,8 @@ export const RUN_ROUTES = [
     url: '/api/v1/runs/:run_id/events',
     operation: 'list_run_events',
     summary: 'What happened to a run as a whole, in the order in which it was recorded.',
-    access: 'key',
-    params: runParams,
+    ...OF_RUN,
     result: z.array(runEventSchema),
-    errors: ['not_found'],
     handler: async ({ application, caller, params: { run_id: id } }) => {
       const run = await findRun(application, caller, id);
       const events = await application.runLog.runEvents(run.runId);

@@ -4,12 +4,10 @@
  */
 import { mkdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { systemClock } from '../../engine/system-clock.ts';
 import type { SandboxRuntime } from '../../ports/sandbox-runtime.ts';
-import { createDockerRuntime } from '../../runtimes/docker/docker-runtime.ts';
-import { createProcessRuntime } from '../../runtimes/process/process-runtime.ts';
+import { runtimeIn } from '../sandbox-runtime.ts';
 import { readRecordFile, writeRecordFile } from '../../runtimes/on-host/record-file.ts';
 
 export type ChaosKind = 'process' | 'docker';
@@ -46,24 +44,8 @@ const entrySchema = z.object({
 
 export type Entry = z.infer<typeof entrySchema>;
 
-export function openRuntime({ dir, kind, daemonSocket }: Ground): SandboxRuntime {
-  const socket = (name: string): string => join(dir, 'h', name, 'x.sock');
-  const common = {
-    dataDir: join(dir, 'data'),
-    socketDir: join(dir, 's'),
-    programs: {
-      agentServer: resolve('dist/agent-server.cjs'),
-      sandboxInit: resolve('dist/sandbox-init.cjs'),
-    },
-    hostSockets: { proxy: socket('p'), webhook: socket('w'), git: socket('g') },
-    limits: BOUNDS,
-    diskLookMs: DISK_POLL_MS,
-    clock: systemClock,
-    warn: () => undefined,
-  };
-  return kind === 'docker'
-    ? createDockerRuntime({ ...common, daemonSocket, image: 'host', splitsTools: true })
-    : createProcessRuntime({ ...common, isolation: 'auto', splitsTools: true });
+export function openRuntime({ dir, daemonSocket }: Ground): SandboxRuntime {
+  return runtimeIn(dir, { daemonSocket, limits: BOUNDS, diskLookMs: DISK_POLL_MS });
 }
 
 const journalOf = ({ dir }: Ground): string => join(dir, 'journal');

@@ -22,6 +22,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { removeTree } from '../../runtimes/on-host/remove-tree.ts';
 import { bundle } from '../../scripts/bundle.js';
+import { residentMib } from '../proxy/process-cost.ts';
+import { apiOf, recordOf, type Answer, type Ask } from '../service.ts';
 
 const KEY = 'sk-hostile';
 const APP = '/api/v1/app-conversations';
@@ -32,9 +34,6 @@ const TURNS = 400;
 const POLL_MS = 100;
 /** A start or a deletion under attack: 60,000 files are archived one by one, on a machine that does other work. */
 const PATIENCE_MS = 600_000;
-
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every answer has another shape
-export type Answer = any;
 
 export interface Conversation {
   readonly id: string;
@@ -49,8 +48,8 @@ export class HostileGround {
   ended: string | null = null;
   readonly #children: ChildProcess[] = [];
   #service: ChildProcess | null = null;
-  #url = '';
-  #key = '';
+  /** Calls of the service, once it serves. */
+  ask: Ask = () => Promise.reject(new Error('it does not serve yet'));
 
   async open(): Promise<void> {
     const gateway = this.#spawn(['dist/scripted-gateway.js', this.#gatewayScript()], { TEST_KEY: KEY });
@@ -66,21 +65,7 @@ export class HostileGround {
       if (process.env['CHAOS_LOG'] !== undefined) process.stderr.write(`${line}\n`);
     });
     this.#service = service;
-    const serving = await recordOf(service, 'serving');
-    [this.#url, this.#key] = [serving.url ?? '', serving.key ?? ''];
-  }
-
-  /** @throws Error anything but a success */
-  async ask(method: 'GET' | 'POST' | 'DELETE', route: string, body?: object): Promise<Answer> {
-    const response = await fetch(`${this.#url}${route}`, {
-      method,
-      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${route}: ${response.status} ${text.slice(0, 300)}`);
-    return text === '' ? null : (JSON.parse(text) as Answer);
+    this.ask = apiOf(await recordOf(service, 'serving')).ask;
   }
 
   async start(text: string): Promise<Conversation> {
@@ -148,8 +133,7 @@ export class HostileGround {
 
   /** Memory that the service has in use, in MiB. */
   memoryMiB(): number {
-    const status = readFileSync(`/proc/${this.#service?.pid}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1_024;
+    return residentMib(this.#service?.pid);
   }
 
   descriptors(): number {
@@ -253,23 +237,6 @@ function configuration(gateway: string): string {
     capacity: { sandboxes_per_user: 100 },
     proxy_config: { model_list: [{ model_name: 'default', proxyvendor_params: entry }] },
   });
-}
-
-async function recordOf(
-  child: ChildProcess,
-  type: string,
-): Promise<Readonly<Record<string, string | undefined>>> {
-  let said = '';
-  child.stderr?.on('data', (text: Buffer) => (said = `${said}${text}`.slice(-2_000)));
-  for await (const line of createInterface({ input: child.stdout! })) {
-    const record = JSON.parse(line) as Readonly<Record<string, string | undefined>>;
-    if (record['type'] === type) {
-      // Nobody reads on, and a pipe that is full would hold it up.
-      child.stdout?.resume();
-      return record;
-    }
-  }
-  throw new Error(`it ended before it was ${type}: ${said}`);
 }
 
 export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {

@@ -3,9 +3,8 @@
  * Owns the load; every conversation goes the whole way from a start request to an agent that has finished.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
-import { conversationId, userId } from '../../core/ids.ts';
 import type { StepRecord } from '../../engine/batch.ts';
-import type { Delivery } from '../../ports/notifier.ts';
+import { specOf, started } from '../temporal/conversations.ts';
 import { openInstallation, type Reading } from './installation.ts';
 
 export interface ConversationLoad {
@@ -23,7 +22,7 @@ export async function runConversations(load: ConversationLoad): Promise<Reading>
   const begin = (): void => {
     if (begun >= load.conversations) return;
     begun += 1;
-    void installation.engine.deliver(started(begun));
+    void installation.engine.deliver(started(specOf(`message-${begun}`)));
   };
   const onStep = (record: StepRecord): void => {
     if (!hasJustFinished(record)) return;
@@ -45,35 +44,4 @@ function hasJustFinished({ address, before, after }: StepRecord): boolean {
   if (address.machine !== 'conversation') return false;
   const was = (before as ConversationState | null)?.executionStatus;
   return was !== 'FINISHED' && (after as ConversationState).executionStatus === 'FINISHED';
-}
-
-function started(index: number): Delivery {
-  const id = conversationId(index.toString(16).padStart(32, '0'));
-  return {
-    to: { machine: 'conversation', id },
-    event: {
-      type: 'started',
-      watcher: null,
-      spec: {
-        conversationId: id,
-        userId: userId('bench'),
-        runId: null,
-        key: null,
-        itemIndex: null,
-        title: null,
-        repository: 'bench/repository',
-        codeHost: null,
-        branch: null,
-        model: 'bench',
-        tags: { bench: 'engine' },
-        strategy: 'NO_GROUPING',
-        sandboxId: null,
-        initialMessage: { messageId: `message-${index}`, text: 'Do it', run: true },
-        iterationsMax: 500,
-        confirmation: 'never',
-        nanoUsdMax: null,
-        noProgressMs: null,
-      },
-    },
-  };
 }

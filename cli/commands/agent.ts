@@ -3,16 +3,16 @@
  * Owns the words and where an agent comes from; the work is in cli/agents/.
  */
 import path from 'node:path';
-import { Argument, Command, Option } from 'commander';
+import { Argument } from 'commander';
 import { AGENT_PACKAGES, AGENT_PRESETS, agentOf } from '../../core/plan/plan-agent.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import type { AddAgent } from '../agents/add-agent.ts';
 import { AGENT_NAME, type InstalledAgent, installedAgents } from '../../host/sandboxes/installed-agents.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { openRecords, writeAnswer } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -25,37 +25,29 @@ interface AgentOptions extends Flags {
   readonly check: boolean;
 }
 
-export function agentCommand({ shell, ends }: CommandContext): Command {
-  return new Command('agent')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('agent')
     .description('Install agents that speak the Agent Client Protocol, for sandboxes of the process runtime.')
     .addArgument(new Argument('<action>', 'what to do').choices(['add', 'list', 'remove']))
-    .addArgument(new Argument('[agent]', `${presets().join(', ')}, or another name; with @VERSION from npm`))
-    .addOption(new Option('--from <dir>', 'copy it from a folder, in place of npm'))
-    .addOption(new Option('--package <name>', "package of npm (default: the preset's)"))
-    .addOption(new Option('--command <program>', "its program (default: the preset's)"))
-    .addOption(new Option('--with-scripts', 'let npm run the install scripts of packages'))
-    .addOption(new Option('--no-check', 'do not start it once to hear whether it speaks the protocol'))
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nAn agent lies below the data directory, a folder for each version, which nobody changes; sandboxes see it read-only' +
+    .argument('[agent]', `${presets().join(', ')}, or another name; with @VERSION from npm`)
+    .option('--from <dir>', 'copy it from a folder, in place of npm')
+    .option('--package <name>', "package of npm (default: the preset's)")
+    .option('--command <program>', "its program (default: the preset's)")
+    .option('--with-scripts', 'let npm run the install scripts of packages')
+    .option('--no-check', 'do not start it once to hear whether it speaks the protocol')
+    .shares('json', 'config')
+    .says(
+      'An agent lies below the data directory, a folder for each version, which nobody changes; sandboxes see it read-only' +
         '\nand find it on their search path. A job chooses it with "agent: opencode". Docker and Kubernetes have it in an' +
         '\nimage: see "parley image".',
     )
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done, 2 there is no such agent or it does not work here, 5 npm cannot be reached.',
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'parley agent add opencode',
-        'parley agent add opencode@1.18.33',
-        'parley agent add mine --from ./mine --command mine-acp',
-        'parley agent list --json',
-        'parley agent remove opencode',
-      ),
+    .says('Exit codes: 0 done, 2 there is no such agent or it does not work here, 5 npm cannot be reached.')
+    .examples(
+      'parley agent add opencode',
+      'parley agent add opencode@1.18.33',
+      'parley agent add mine --from ./mine --command mine-acp',
+      'parley agent list --json',
+      'parley agent remove opencode',
     )
     .action(
       ends((action: 'add' | 'list' | 'remove', agent: string | undefined, options: AgentOptions) =>
@@ -176,7 +168,7 @@ async function remove(shell: Shell, { dataDir, agent }: Asked, { json }: AgentOp
     throw new CliError(`Cannot remove "${agent}": it is not installed`, {
       remedy: 'list agents with "parley agent list"',
     });
-  if (json === true) openRecords(shell.stdout).write({ type: 'agent_removed', name: agent });
-  else shell.stdout.write(`removed ${agent}\n`);
+  const records = [{ type: 'agent_removed', name: agent }];
+  writeAnswer(shell.stdout, { json }, { records, lines: [`removed ${agent}`] });
   return EXIT.ok;
 }

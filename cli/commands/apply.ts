@@ -6,12 +6,11 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Command } from 'commander';
 import type { Finding } from '../../core/run/items/item-evidence.ts';
 import { counted } from '../../core/text/counted.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { readFindings, readOrNull } from '../run-results.ts';
 import { openRecords } from '../../host/records.ts';
@@ -28,22 +27,20 @@ interface ApplyOptions extends Flags {
 /** Enough to see what stands in the way. */
 const CHANGES_SHOWN_MAX = 5;
 
-export function applyCommand({ shell, ends }: CommandContext): Command {
-  return new Command('apply')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('apply')
     .description('Apply the collected patch of one conversation to a local checkout.')
     .argument('<run>', 'id of the run')
     .argument('<key>', 'key of the conversation')
     .option('--to <dir>', 'checkout to change (default: the working directory)')
     .option('--check', 'say whether the patch fits, and change nothing')
     .option('--3way', 'fall back on a three-way merge, which may leave conflict marks')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nTracked files with changes that are not committed are never touched.')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 applied, or it fits, 1 the patch does not fit, 2 there is no such run, key, patch or checkout.',
+    .shares('json', 'config')
+    .says('Tracked files with changes that are not committed are never touched.')
+    .says(
+      'Exit codes: 0 applied, or it fits, 1 the patch does not fit, 2 there is no such run, key, patch or checkout.',
     )
-    .addHelpText('after', examples('parley apply first-batch-20261121t043105-9f3c tidy/strong --to ../shop'))
+    .examples('parley apply first-batch-20261121t043105-9f3c tidy/strong --to ../shop')
     .action(ends((id: string, key: string, options: ApplyOptions) => apply(shell, { id, key }, options)));
 }
 

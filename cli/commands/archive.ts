@@ -3,16 +3,15 @@
  * Owns the listings; the archives themselves are read in host/sandboxes/archives.ts.
  */
 import path from 'node:path';
-import { Command } from 'commander';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { ArchiveRecord } from '../../ports/record-store.ts';
 import type { ArchiveCheck, Archives } from '../../host/sandboxes/archives.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { instant } from '../../core/text/amounts.ts';
-import { openRecords } from '../../host/records.ts';
+import { openRecords, writeAnswer } from '../../host/records.ts';
 import { table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -20,12 +19,12 @@ type ArchiveOptions = Flags;
 
 const SANDBOX_ID = /^[0-9a-f]{32}$/;
 
-export function archiveCommand({ shell, ends }: CommandContext): Command {
-  const sub = (name: string, description: string): Command =>
-    new Command(name).description(description).addOption(jsonOption()).addOption(configOption());
-  return new Command('archive')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  const sub = (name: string, description: string): CliCommand =>
+    new CliCommand(name).description(description).shares('json', 'config');
+  return new CliCommand('archive')
     .description('List, check and unpack the archives of removed sandboxes.')
-    .addHelpText('after', examples('parley archive list', 'parley archive verify'))
+    .examples('parley archive list', 'parley archive verify')
     .addCommand(
       sub('list', 'List the archives.')
         .argument('[sandbox]', 'id of a sandbox (default: all)')
@@ -38,7 +37,7 @@ export function archiveCommand({ shell, ends }: CommandContext): Command {
     .addCommand(
       sub('verify', 'Read every archive and compare its checksum.')
         .argument('[sandbox]', 'id of a sandbox (default: all)')
-        .addHelpText('after', '\nExit codes: 0 all are whole, 1 one is not.')
+        .says('Exit codes: 0 all are whole, 1 one is not.')
         .action(
           ends((id: string | undefined, options: ArchiveOptions) =>
             withArchives(shell, options, (archives) => verify(shell, { archives, id, options })),
@@ -65,11 +64,6 @@ interface Request {
 
 async function listAll(shell: Shell, { archives, id, options }: Request): Promise<ExitCode> {
   const entries = await archives.entries(parseSandbox(id));
-  if (options.json === true) {
-    const records = openRecords(shell.stdout);
-    for (const entry of entries) records.write(recordOf(entry));
-    return EXIT.ok;
-  }
   const columns = [
     { title: 'SANDBOX' },
     { title: 'GEN', side: 'right' },
@@ -81,7 +75,8 @@ async function listAll(shell: Shell, { archives, id, options }: Request): Promis
     String(one.bytes),
     instant(one.at),
   ]);
-  shell.stdout.write(`${table([...columns, { title: 'MADE' }], rows).join('\n')}\n`);
+  const lines = table([...columns, { title: 'MADE' }], rows);
+  writeAnswer(shell.stdout, options, { records: entries.map(recordOf), lines });
   return EXIT.ok;
 }
 
@@ -118,9 +113,8 @@ async function restore(shell: Shell, { archives, id, folder, options }: Restorin
   }
   const directory = path.resolve(shell.cwd, folder);
   await archives.restore(newest, directory);
-  if (options.json === true)
-    openRecords(shell.stdout).write({ ...recordOf(newest), type: 'restored', directory });
-  else shell.stdout.write(`${directory}\n`);
+  const records = [{ ...recordOf(newest), type: 'restored', directory }];
+  writeAnswer(shell.stdout, options, { records, lines: [directory] });
   return EXIT.ok;
 }
 

@@ -4,7 +4,6 @@
  */
 import { execFileSync } from 'node:child_process';
 import os from 'node:os';
-import { Command } from 'commander';
 import { aimName } from '../../simulator/campaign/aims.ts';
 import { TABLE_LEGEND } from '../../simulator/campaign/event-table.ts';
 import { randomCase } from '../../simulator/campaign/random-case.ts';
@@ -15,7 +14,7 @@ import { failureLines, failureRecord, shrunkFailure, type Failure } from '../cam
 import { localPlayer, processPlayer, servePlays, type Player } from '../campaign/player.ts';
 import { progressLine, summaryLines, summaryRecord } from '../campaign/summary-lines.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { duration } from '../../core/text/amounts.ts';
 import { openRecords } from '../../host/records.ts';
@@ -44,8 +43,8 @@ const PROGRESS_MS = 5 * SECOND_MS;
 /** The first failure of an invariant is shrunk; more of them take minutes and say the same. */
 const SHRUNK_MAX = 3;
 
-export function campaignCommand({ shell, ends }: CommandContext): Command {
-  return new Command('campaign')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('campaign')
     .description('Play random jobs, policies and faults on a virtual clock, and check every invariant.')
     .option('--minutes <n>', `time at most (default: ${MINUTES_DEFAULT}, unless --runs is given)`)
     .option('--runs <n>', 'cases at most; alone, those of just so many seeds in their order')
@@ -57,17 +56,13 @@ export function campaignCommand({ shell, ends }: CommandContext): Command {
     .option('--table', 'with --seed: show every event')
     .option('--worker', 'play the seeds that another campaign sends (used by the command itself)')
     .option('--json', 'print JSON Lines to standard output')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 nothing broke, 1 an invariant broke or two plays differed, 2 wrong flags, 130 Ctrl-C.',
+    .says(
+      'Exit codes: 0 nothing broke, 1 an invariant broke or two plays differed, 2 wrong flags, 130 Ctrl-C.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'parley campaign --minutes 4',
-        'parley campaign --runs 200 --from 1000 --json',
-        'parley campaign --seed 4711 --shrunk',
-      ),
+    .examples(
+      'parley campaign --minutes 4',
+      'parley campaign --runs 200 --from 1000 --json',
+      'parley campaign --seed 4711 --shrunk',
     )
     .action(ends((flags: CampaignFlags) => choose(shell, flags)));
 }

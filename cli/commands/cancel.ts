@@ -2,49 +2,29 @@
  * `parley cancel`: end a run; what was made so far is still collected.
  * Owns whom to tell: the engine that runs, or, when none does, a host of its own that ends the run.
  */
-import { Command } from 'commander';
-import {
-  type CommandContext,
-  configOption,
-  engineOption,
-  examples,
-  jsonOption,
-  plainOption,
-  type Flags,
-} from '../command-context.ts';
-import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { RunRequest } from '../../host/host-port.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openHostWithView, orClose } from '../open-host.ts';
-import { openRecords, runRecord } from '../../host/records.ts';
+import { runRecord, writeAnswer } from '../../host/records.ts';
 import { attend } from '../run-session.ts';
 import { openRun } from '../open-run.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { RunRow } from '../../core/machine/projection.ts';
 
-interface CancelOptions extends ServerOptions, Flags {
-  readonly plain?: true;
-  readonly engine?: EngineKind;
-}
+type CancelOptions = ServerOptions & HostFlags;
 
-export function cancelCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('cancel')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('cancel')
     .description('End a run; what its conversations made is still collected.')
     .argument('<run>', 'id of the run')
-    .addOption(jsonOption())
-    .addOption(plainOption())
-    .addOption(engineOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 cancelled, or the running engine was told; 2 there is no such run.',
-    )
-    .addHelpText('after', examples('parley cancel first-batch-20261121t043105-9f3c'))
+    .shares('json', 'plain', 'engine', 'config', 'server')
+    .says('Exit codes: 0 cancelled, or the running engine was told; 2 there is no such run.')
+    .examples('parley cancel first-batch-20261121t043105-9f3c')
     .action(ends((id: string, options: CancelOptions) => cancel(shell, id, options)));
-  return addServerOptions(command);
 }
 
 async function cancel(shell: Shell, id: string, options: CancelOptions): Promise<ExitCode> {
@@ -69,8 +49,7 @@ function say(
   row: RunRow,
   { options, text }: { readonly options: CancelOptions; readonly text: string },
 ): ExitCode {
-  if (options.json === true) openRecords(stdout).write({ ...runRecord(row), type: 'cancel', text });
-  else stdout.write(`${text}\n`);
+  writeAnswer(stdout, options, { records: [{ ...runRecord(row), type: 'cancel', text }], lines: [text] });
   return EXIT.ok;
 }
 

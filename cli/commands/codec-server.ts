@@ -2,15 +2,16 @@
  * `parley codec-server`: makes encrypted histories readable in Temporal's web UI and command line.
  * Owns options, environment and the end by a signal; answers come from cli/codec.
  */
-import { isIP } from 'node:net';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { CODEC_KEYS_VARIABLE, type CodecKeys } from '../../temporal/codec/codec-keys.ts';
 import { payloadCodecOf } from '../../temporal/codec/payload-codec.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { startCodecServer, type CodecServer, type CodecServerOptions } from '../codec/codec-server.ts';
-import { configOption, examples, type CommandContext } from '../command-context.ts';
+import { startCodecServer } from '../codec/codec-server.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
+import { endSignals } from '../end-signals.ts';
+import { isLoopback, listening } from '../../host/listening.ts';
 import { parsePort } from '../parse-port.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -27,31 +28,21 @@ interface CodecServerFlags {
   readonly config?: string;
 }
 
-export function codecServerCommand({ shell, ends }: CommandContext): Command {
-  return new Command('codec-server')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('codec-server')
     .description("Decrypt payloads for Temporal's web UI and command line.")
-    .addOption(
-      new Option('--port <n>', 'TCP port; 0 lets the system choose')
-        .argParser(parsePort)
-        .default(DEFAULT_PORT),
+    .option('--port <n>', 'TCP port; 0 lets the system choose', parsePort, DEFAULT_PORT)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option(
+      '--allow-origin <url>',
+      `page that may ask; can be given again (default: ${DEFAULT_ORIGINS.join(', ')})`,
+      (text, before: readonly string[] = []) => [...before, parseOrigin(text)],
     )
-    .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
-    .addOption(
-      new Option(
-        '--allow-origin <url>',
-        `page that may ask; can be given again (default: ${DEFAULT_ORIGINS.join(', ')})`,
-      ).argParser((text, before: readonly string[] = []) => [...before, parseOrigin(text)]),
+    .shares('config')
+    .says(
+      `Keys are in ${CODEC_KEYS_VARIABLE}, and the seal key of the deployment is one; ${TOKEN_VARIABLE} asks for a token.\nExit codes: 0 stopped by a signal, 2 a key or an address cannot be used.`,
     )
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      `\nKeys are in ${CODEC_KEYS_VARIABLE}, and the seal key of the deployment is one; ${TOKEN_VARIABLE} asks for a token.`,
-    )
-    .addHelpText('after', 'Exit codes: 0 stopped by a signal, 2 a key or an address cannot be used.')
-    .addHelpText(
-      'after',
-      examples('parley codec-server', 'parley codec-server --allow-origin https://temporal.example.com'),
-    )
+    .examples('parley codec-server', 'parley codec-server --allow-origin https://temporal.example.com')
     .action(ends((flags: CodecServerFlags) => serve(shell, flags)));
 }
 
@@ -63,21 +54,13 @@ async function serve(shell: Shell, flags: CodecServerFlags): Promise<ExitCode> {
       remedy: `set ${TOKEN_VARIABLE}, or leave out --host`,
     });
   }
-  const server = await listen({
-    codec: payloadCodecOf(await readKeys(shell, flags)),
-    host: flags.host,
-    port: flags.port,
-    allowedOrigins: flags.allowOrigin ?? DEFAULT_ORIGINS,
-    token,
-  });
-  const ended = new Promise<void>((resolve) => {
-    const stopListening = shell.onInterrupt(() => {
-      stopListening();
-      resolve();
-    });
-  });
+  const { host, port, allowOrigin: allowedOrigins = DEFAULT_ORIGINS } = flags;
+  const codec = payloadCodecOf(await readKeys(shell, flags));
+  const server = await listening(flags, () => startCodecServer({ codec, host, port, allowedOrigins, token }));
+  const end = endSignals(shell);
   shell.stdout.write(`listening on ${server.url}\n`);
-  await ended;
+  await end.asked;
+  end.stopListening();
   await server.close();
   return EXIT.ok;
 }
@@ -97,24 +80,9 @@ async function readKeys(shell: Shell, flags: CodecServerFlags): Promise<CodecKey
   return keys;
 }
 
-async function listen(options: CodecServerOptions): Promise<CodecServer> {
-  try {
-    return await startCodecServer(options);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new CliError(`Cannot listen on port ${options.port} of "${options.host}": ${code}`, {
-      remedy: 'choose another --port or --host',
-    });
-  }
-}
-
 /** Compared as text with what a browser sends, so that a path or a final slash would never match. */
 function parseOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url !== null && /^https?:$/.test(url.protocol) && url.origin === text) return text;
   throw new InvalidArgumentError('Give scheme, host and port as in http://127.0.0.1:8233.');
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }

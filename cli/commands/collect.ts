@@ -2,32 +2,28 @@
  * `parley collect`: where a run's results are, and once more what is missing of them.
  * Owns what it says when an engine is at work: then results come by themselves.
  */
-import { Command } from 'commander';
 import { ParleyError } from '../../core/parley-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 import { printable } from '../../host/terminal-text.ts';
 import { withDesk } from '../with-host.ts';
 
 type CollectOptions = ServerOptions & Flags;
 
-export function collectCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('collect')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('collect')
     .description("Say where a run's results are, and collect what is missing as far as stored events allow.")
     .argument('<run>', 'id of the run')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 collected, 2 there is no such run, 5 the service, or the owner of the data directory, cannot be\nreached.',
+    .shares('json', 'config', 'server')
+    .says(
+      'Exit codes: 0 collected, 2 there is no such run, 5 the service, or the owner of the data directory, cannot be\nreached.',
     )
-    .addHelpText('after', examples('parley collect first-batch-20261121t043105-9f3c'))
+    .examples('parley collect first-batch-20261121t043105-9f3c')
     .action(ends((id: string, options: CollectOptions) => collect(shell, id, options)));
-  return addServerOptions(command);
 }
 
 async function collect(shell: Shell, id: string, options: CollectOptions): Promise<ExitCode> {
@@ -43,7 +39,9 @@ async function collect(shell: Shell, id: string, options: CollectOptions): Promi
     // What lives elsewhere is copied, all of it: what was missing is there now.
     const copies = location === folder ? { files: made, left: [] } : await results.fetch(runId, () => true);
     for (const name of copies.left) shell.stderr.write(`not copied to ${folder}: ${printable(name)}\n`);
-    print(shell, { id: runId, results: folder, files: copies.files }, options);
+    const { files } = copies;
+    const records = [{ type: 'collected', run_id: runId, results: folder, files }];
+    writeAnswer(shell.stdout, options, { records, lines: [`results: ${folder}`, ...files] });
     return EXIT.ok;
   } catch (error) {
     if (error instanceof ParleyError && error.code === 'data_directory_locked') {
@@ -53,14 +51,4 @@ async function collect(shell: Shell, id: string, options: CollectOptions): Promi
   } finally {
     await reader.close();
   }
-}
-
-function print(
-  { stdout }: Shell,
-  collected: { readonly id: string; readonly results: string; readonly files: readonly string[] },
-  options: CollectOptions,
-): void {
-  const { id, results, files } = collected;
-  if (options.json === true) openRecords(stdout).write({ type: 'collected', run_id: id, results, files });
-  else stdout.write([`results: ${results}`, ...files, ''].join('\n'));
 }

@@ -2,8 +2,8 @@
  * `parley completion`: a script that completes commands and flags in a shell.
  * Owns the choice of the shell; what there is to complete comes from the commands themselves.
  */
-import { Argument, Command } from 'commander';
-import { examples, type CommandContext } from '../command-context.ts';
+import { Argument } from 'commander';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { openRuns } from '../../host/open-deployment.ts';
 import { LAST } from '../open-run.ts';
 import {
@@ -33,10 +33,10 @@ async function runIds(shell: Shell): Promise<readonly string[]> {
 }
 
 /** `completions` loads every command, so it is called only when a script is printed. */
-export const completionCommandOf =
+export const commandWith =
   (completions: () => Promise<Completions>) =>
-  ({ shell }: CommandContext): Command =>
-    new Command('completion')
+  ({ shell }: CommandContext): CliCommand =>
+    new CliCommand('completion')
       .description('Print a script that completes commands and flags in a shell.')
       .addArgument(
         new Argument('<shell>', `which shell; "${RUNS}" lists what the scripts offer for a run`).choices([
@@ -44,14 +44,11 @@ export const completionCommandOf =
           RUNS,
         ]),
       )
-      .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such shell.')
-      .addHelpText(
-        'after',
-        examples(
-          'source <(parley completion bash)',
-          'parley completion zsh > "${fpath[1]}/_parley"',
-          'parley completion fish > ~/.config/fish/completions/parley.fish',
-        ),
+      .says('Exit codes: 0 printed, 2 there is no such shell.')
+      .examples(
+        'source <(parley completion bash)',
+        'parley completion zsh > "${fpath[1]}/_parley"',
+        'parley completion fish > ~/.config/fish/completions/parley.fish',
       )
       .action(async (name: CompletionShell | typeof RUNS) => {
         if (name === RUNS) for (const id of await runIds(shell)) shell.stdout.write(`${id}\n`);

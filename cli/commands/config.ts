@@ -2,27 +2,26 @@
  * `parley config`: what is wrong with the deployment, and where every effective value comes from.
  * Owns the two listings; values of keys and tokens are never printed (D20).
  */
-import { Argument, Command } from 'commander';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { Argument } from 'commander';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { explainDeployment } from '../../host/config/explain-deployment.ts';
 import { showPath } from '../../host/config/deployment-file.ts';
 import { loadDeployment, type LoadedDeployment } from '../../host/config/load-deployment.ts';
 import { printProblems } from '../../host/config/print-problems.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { openRecords } from '../../host/records.ts';
+import { openRecords, writeAnswer } from '../../host/records.ts';
 import { printable, table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
 type ConfigOptions = Flags;
 
-export function configCommand({ shell, ends }: CommandContext): Command {
-  return new Command('config')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('config')
     .description('Check parley.yaml, or explain every effective value with its origin.')
     .addArgument(new Argument('<action>', 'what to do').choices(['check', 'explain']))
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 no errors, 1 errors.')
-    .addHelpText('after', examples('parley config check', 'PARLEY_IDLE_TIME=60 parley config explain'))
+    .shares('json', 'config')
+    .says('Exit codes: 0 no errors, 1 errors.')
+    .examples('parley config check', 'PARLEY_IDLE_TIME=60 parley config explain')
     .action(
       ends(async (action: 'check' | 'explain', options: ConfigOptions) => {
         const { cwd, env } = shell;
@@ -70,14 +69,12 @@ async function withShared(
 function explain(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {
   shell.stderr.write(printable(printProblems(loaded.problems, loaded.file)));
   const lines = explainDeployment(loaded, shell.env);
-  if (options.json === true) {
-    const records = openRecords(shell.stdout);
-    for (const { path, value, origin } of lines) records.write({ type: 'setting', path, value, origin });
-  } else {
-    const rows = lines.map(({ path, value, origin }) => [path, String(value), origin]);
-    const columns = [{ title: 'key' }, { title: 'value', widthMax: 80 }, { title: 'origin' }];
-    shell.stdout.write(`${table(columns, rows).join('\n')}\n`);
-  }
+  const rows = lines.map(({ path, value, origin }) => [path, String(value), origin]);
+  const columns = [{ title: 'key' }, { title: 'value', widthMax: 80 }, { title: 'origin' }];
+  writeAnswer(shell.stdout, options, {
+    records: lines.map(({ path, value, origin }) => ({ type: 'setting', path, value, origin })),
+    lines: table(columns, rows),
+  });
   return hasErrors(loaded) ? EXIT.failed : EXIT.ok;
 }
 

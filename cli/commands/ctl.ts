@@ -2,49 +2,35 @@
  * `parley ctl`: steer a run that goes on: pause, drain, resume, set, requeue, cancel.
  * Owns the words and whom to tell, which is the engine that runs it; must not start one.
  */
-import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
 import { type RunItemRow, type RunRow, unsuccessfulOf } from '../../core/machine/projection.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
-import {
-  type CommandContext,
-  configOption,
-  engineOption,
-  examples,
-  jsonOption,
-  type Flags,
-} from '../command-context.ts';
-import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { RunRequest } from '../../host/host-port.ts';
 import { withEngine } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { readSettings, userName } from '../run-settings.ts';
 import { openRun } from '../open-run.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface CtlOptions extends ServerOptions, Flags {
-  readonly engine?: EngineKind;
-}
+type CtlOptions = ServerOptions & HostFlags;
 
 const ACTIONS = ['pause', 'drain', 'resume', 'set', 'requeue', 'cancel'] as const;
 type Action = (typeof ACTIONS)[number];
 
-export function ctlCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('ctl')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('ctl')
     .description('Steer a run that goes on in another process.')
     .argument('<run>', 'id of the run')
     .argument('<action>', ACTIONS.join(', '))
     .argument('[values...]', 'settings of "set", keys of "requeue" and "cancel"')
-    .addOption(jsonOption())
-    .addOption(engineOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
+    .shares('json', 'engine', 'config', 'server')
+    .says(
       [
-        '\npause         nothing new starts until "resume"; the process that runs it stays',
+        'pause         nothing new starts until "resume"; the process that runs it stays',
         'drain         nothing new starts; the process ends with the last conversation',
         'resume        starts again; what has failed stays as it is, see "parley resume --class"',
         'set           concurrency=20, rate=30/min, rate=none, budget=5.00',
@@ -52,23 +38,18 @@ export function ctlCommand({ shell, ends }: CommandContext): Command {
         'cancel        ends the run, or only the conversations named',
       ].join('\n'),
     )
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 the engine was told, or the Temporal server keeps it for a worker; 2 there is no such run or\nkey, or the run has ended, 5 no engine runs.',
+    .says(
+      'Exit codes: 0 the engine was told, or the Temporal server keeps it for a worker; 2 there is no such run or\nkey, or the run has ended, 5 no engine runs.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'parley ctl first-batch-20261121t043105-9f3c set concurrency=20',
-        'parley ctl first-batch-20261121t043105-9f3c requeue tidy/strong',
-      ),
+    .examples(
+      'parley ctl first-batch-20261121t043105-9f3c set concurrency=20',
+      'parley ctl first-batch-20261121t043105-9f3c requeue tidy/strong',
     )
     .action(
       ends((id: string, action: string, values: readonly string[], options: CtlOptions) =>
         ctl(shell, { id, action: parseAction(action), values }, options),
       ),
     );
-  return addServerOptions(command);
 }
 
 interface Asked {
@@ -174,7 +155,7 @@ function nobodyRuns(runId: RunId): CliError {
 }
 
 function say({ stdout }: Shell, { id, action, values }: Asked, options: CtlOptions): ExitCode {
-  if (options.json === true) openRecords(stdout).write({ type: 'ctl', run_id: id, action, values });
-  else stdout.write(`the engine was told: ${[action, ...values].join(' ')}; look with: parley watch ${id}\n`);
+  const text = `the engine was told: ${[action, ...values].join(' ')}; look with: parley watch ${id}`;
+  writeAnswer(stdout, options, { records: [{ type: 'ctl', run_id: id, action, values }], lines: [text] });
   return EXIT.ok;
 }

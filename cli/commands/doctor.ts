@@ -2,13 +2,12 @@
  * `parley doctor`: whether this machine can run jobs, or this one job, and what to do where it cannot.
  * Owns the list that is printed; the checks are in doctor-checks.ts and below preflight/.
  */
-import { Command } from 'commander';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { loadDeployment, type LoadedDeployment } from '../../host/config/load-deployment.ts';
 import { checkMachine, checkModelList } from '../doctor/doctor-checks.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { failed, type Finding, printFinding } from '../../host/finding.ts';
-import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import type { InputOptions } from '../job/given-inputs.ts';
 import { loadPlan } from '../job/load-plan.ts';
 import { checkPlaces } from '../../host/preflight/check-places.ts';
 import { openRecords } from '../../host/records.ts';
@@ -16,21 +15,16 @@ import type { Shell } from '../../host/shell.ts';
 
 type DoctorOptions = InputOptions & Flags;
 
-export function doctorCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('doctor')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('doctor')
     .description(
       'Check whether this machine can run jobs, or a job of yours, with a remedy for what it lacks.',
     )
     .argument('[job]', 'job file, or a saved plan: also asks its gateways and reads its repositories')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 nothing required is missing, 1 something is.')
-    .addHelpText(
-      'after',
-      examples('parley doctor', 'parley doctor job.yaml', 'parley doctor --config deploy/parley.yaml'),
-    )
+    .shares('json', 'config', 'inputs')
+    .says('Exit codes: 0 nothing required is missing, 1 something is.')
+    .examples('parley doctor', 'parley doctor job.yaml', 'parley doctor --config deploy/parley.yaml')
     .action(ends((job: string | undefined, options: DoctorOptions) => doctor(shell, job ?? null, options)));
-  return addInputOptions(command);
 }
 
 async function doctor(shell: Shell, job: string | null, options: DoctorOptions): Promise<ExitCode> {

@@ -2,20 +2,19 @@
  * `parley explain`: what a rule of the job or scenario language or an error code means.
  * Owns the printed form; the texts are those of the two catalogues.
  */
-import { Command } from 'commander';
 import { ERROR_CATALOGUE, type ErrorEntry } from '../../core/error-catalogue.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import type { Rule } from '../../dsl/rule.ts';
 import { RULE_CATALOGUE } from '../../dsl/check/rule-catalogue.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 
-export function explainCommand({ shell }: CommandContext): Command {
-  return new Command('explain')
+export function command({ shell }: CommandContext): CliCommand {
+  return new CliCommand('explain')
     .description('Explain a finding of a job or scenario file, such as JOB201, or an error code.')
     .argument('<code>', 'code as it is printed')
-    .addHelpText('after', '\nExit codes: 0 explained, 2 there is no such code.')
-    .addHelpText('after', examples('parley explain JOB201', 'parley explain data_directory_locked'))
+    .says('Exit codes: 0 explained, 2 there is no such code.')
+    .examples('parley explain JOB201', 'parley explain data_directory_locked')
     .action((code: string) => {
       shell.stdout.write(`${explain(code).join('\n')}\n`);
     });

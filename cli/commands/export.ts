@@ -4,11 +4,11 @@
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { readDeliveries, type Delivery } from '../run-results.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
@@ -23,20 +23,17 @@ interface ExportOptions {
   readonly config?: string;
 }
 
-export function exportCommand({ shell, ends }: CommandContext): Command {
-  return new Command('export')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('export')
     .description('Print the conversations of a run as JSON Lines or CSV, one row each.')
     .argument('<run>', 'id of the run')
     .addOption(new Option('--format <format>', 'form of the rows').choices(FORMATS).default('jsonl'))
     .option('--out <file>', 'write into this file instead of standard output')
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such run, or the file cannot be written.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley export first-batch-20261121t043105-9f3c > run.jsonl',
-        'parley export first-batch-20261121t043105-9f3c --format csv --out run.csv',
-      ),
+    .shares('config')
+    .says('Exit codes: 0 printed, 2 there is no such run, or the file cannot be written.')
+    .examples(
+      'parley export first-batch-20261121t043105-9f3c > run.jsonl',
+      'parley export first-batch-20261121t043105-9f3c --format csv --out run.csv',
     )
     .action(ends((id: string, options: ExportOptions) => exportRun(shell, id, options)));
 }

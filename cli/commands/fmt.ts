@@ -4,13 +4,12 @@
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
 import { formatDocument, type Formatted } from '../../dsl/read/format-document.ts';
 import { JOB_LANGUAGE } from '../../dsl/job-language.ts';
 import { printDiagnostics } from '../../dsl/check/print-diagnostics.ts';
 import { SCENARIO_LANGUAGE } from '../../dsl/scenario/scenario-language.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { readJobFile, reasonOf, shownText } from '../../host/job/job-file.ts';
 import { saysScenario } from '../simulate/document-kind.ts';
@@ -21,20 +20,16 @@ interface FmtOptions {
   readonly write?: true;
 }
 
-export function fmtCommand({ shell, ends }: CommandContext): Command {
-  return new Command('fmt')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('fmt')
     .description('Lay out job and scenario files: keys in one order, two spaces, comments kept.')
     .argument('<files...>', 'job or scenario files')
     .option('--check', 'change nothing, and name the files that are laid out otherwise')
     .option('--write', 'write the files; without it one file is printed')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done, 1 a file is broken or, with --check, laid out otherwise, 2 a file cannot be read or written.',
+    .says(
+      'Exit codes: 0 done, 1 a file is broken or, with --check, laid out otherwise, 2 a file cannot be read or written.',
     )
-    .addHelpText(
-      'after',
-      examples('parley fmt job.yaml', 'parley fmt --write jobs/*.yaml', 'parley fmt --check jobs/*.yaml'),
-    )
+    .examples('parley fmt job.yaml', 'parley fmt --write jobs/*.yaml', 'parley fmt --check jobs/*.yaml')
     .action(ends((files: readonly string[], options: FmtOptions) => fmt(shell, files, options)));
 }
 

@@ -2,11 +2,11 @@
  * `parley graph`: the stages of a job as a diagram, for pages that draw one.
  * Owns the choice of the form, and the drawing.
  */
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { Plan } from '../../core/plan/plan.ts';
-import { configOption, examples, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import type { InputOptions } from '../job/given-inputs.ts';
 import { loadPlan } from '../job/load-plan.ts';
 import { openRecords } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
@@ -17,20 +17,16 @@ interface GraphOptions extends InputOptions, Flags {
   readonly format: (typeof FORMATS)[number];
 }
 
-export function graphCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('graph')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('graph')
     .description('Draw the stages of a job: which conversations wait for which, and what follows.')
     .argument('<file>', 'job file, or a saved plan')
     .addOption(new Option('--format <format>', 'form of the diagram').choices(FORMATS).default('mermaid'))
     .option('--json', 'print stages and edges as one JSON record')
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 drawn, 1 the job has errors, 2 a file cannot be read.')
-    .addHelpText(
-      'after',
-      examples('parley graph job.yaml', 'parley graph job.yaml --format dot | dot -Tsvg > job.svg'),
-    )
+    .shares('config', 'inputs')
+    .says('Exit codes: 0 drawn, 1 the job has errors, 2 a file cannot be read.')
+    .examples('parley graph job.yaml', 'parley graph job.yaml --format dot | dot -Tsvg > job.svg')
     .action(ends((file: string, options: GraphOptions) => graph(shell, file, options)));
-  return addInputOptions(command);
 }
 
 async function graph(shell: Shell, file: string, options: GraphOptions): Promise<ExitCode> {

@@ -2,46 +2,42 @@
  * `parley hosts`: the machines on which sandboxes live, and whether they hand any out.
  * Owns the listing and the orders; what becomes of a host is decided where sandboxes are placed.
  */
-import { Command } from 'commander';
 import { instant } from '../../core/text/amounts.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { openRecords, writeAnswer } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 import { printable, table } from '../../host/terminal-text.ts';
 import type { LeasedHost } from '../../ports/host-leases.ts';
 import type { ServingPeer } from '../../ports/proxy-peers.ts';
 import type { Store } from '../../store/open-store.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 
 interface HostsOptions extends Flags {
   readonly archiveReleased?: true;
 }
 
-export function hostsCommand({ shell, ends }: CommandContext): Command {
-  const sub = (name: string, description: string): Command =>
-    new Command(name).description(description).addOption(jsonOption()).addOption(configOption());
-  const drains = (name: string, description: string, draining: boolean): Command =>
+export function command({ shell, ends }: CommandContext): CliCommand {
+  const sub = (name: string, description: string): CliCommand =>
+    new CliCommand(name).description(description).shares('json', 'config');
+  const drains = (name: string, description: string, draining: boolean): CliCommand =>
     sub(name, description)
       .argument('<host>', 'name of the host')
-      .addHelpText('after', '\nExit codes: 0 done, 2 there is no such host, 5 the store cannot be read.')
+      .says('Exit codes: 0 done, 2 there is no such host, 5 the store cannot be read.')
       .action(ends((host: string, options: HostsOptions) => drain(shell, { host, draining, options })));
-  return new Command('hosts')
+  return new CliCommand('hosts')
     .description('List the hosts on which sandboxes live, take one out of placement, and give one up.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley hosts list',
-        'parley hosts drain build-7',
-        'parley hosts drain build-7 --archive-released',
-        'parley hosts undrain build-7',
-        'parley hosts give-up build-7',
-      ),
+    .examples(
+      'parley hosts list',
+      'parley hosts drain build-7',
+      'parley hosts drain build-7 --archive-released',
+      'parley hosts undrain build-7',
+      'parley hosts give-up build-7',
     )
     .addCommand(
       sub('list', 'List the hosts.')
-        .addHelpText('after', '\nExit codes: 0 listed, 5 the store cannot be read.')
+        .says('Exit codes: 0 listed, 5 the store cannot be read.')
         .action(ends((options: HostsOptions) => list(shell, options))),
     )
     .addCommand(
@@ -54,10 +50,7 @@ export function hostsCommand({ shell, ends }: CommandContext): Command {
     .addCommand(
       sub('give-up', 'Give up a host whose worker is gone, and all that lives there.')
         .argument('<host>', 'name of the host')
-        .addHelpText(
-          'after',
-          '\nExit codes: 0 done, 2 its worker serves or there is no such host, 5 the store cannot be read.',
-        )
+        .says('Exit codes: 0 done, 2 its worker serves or there is no such host, 5 the store cannot be read.')
         .action(ends((host: string, options: HostsOptions) => giveUp(shell, host, options))),
     );
 }
@@ -100,10 +93,7 @@ async function drain(shell: Shell, { host, draining, options }: Draining): Promi
     throw new CliError(`Cannot change the host "${host}": there is no such host`, {
       remedy: 'list the hosts with "parley hosts list"',
     });
-  if (options.json === true) openRecords(shell.stdout).write(recordOf(changed));
-  else
-    shell.stdout.write(`${printable(changed.name)}  ${stateOf(changed)}, ${changed.sandboxes} sandboxes\n`);
-  return EXIT.ok;
+  return say(shell, options, changed, changed.sandboxes);
 }
 
 /** What lived there is told by any worker that serves. One that was given up before is as it should be. */
@@ -119,8 +109,12 @@ async function giveUp(shell: Shell, host: string, options: HostsOptions): Promis
     const remedy = changed === null ? 'list the hosts with "parley hosts list"' : 'stop its worker first';
     throw new CliError(`Cannot give up the host "${host}": ${why}`, { remedy });
   }
-  if (options.json === true) openRecords(shell.stdout).write(recordOf(changed));
-  else shell.stdout.write(`${printable(changed.name)}  ${stateOf(changed)}, ${changed.lost} sandboxes\n`);
+  return say(shell, options, changed, changed.lost);
+}
+
+function say(shell: Shell, options: HostsOptions, host: LeasedHost, count: number): ExitCode {
+  const line = `${printable(host.name)}  ${stateOf(host)}, ${count} sandboxes`;
+  writeAnswer(shell.stdout, options, { records: [recordOf(host)], lines: [line] });
   return EXIT.ok;
 }
 

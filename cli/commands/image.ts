@@ -5,14 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Argument, Command, Option } from 'commander';
+import { Argument } from 'commander';
 import { installedAgent, type InstalledAgent } from '../../host/sandboxes/installed-agents.ts';
 import type { AgentImage } from '../agents/agent-image.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -26,51 +26,31 @@ interface ImageOptions extends Flags {
   readonly print?: true;
 }
 
-export function imageCommand({ shell, ends }: CommandContext): Command {
-  return new Command('image')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('image')
     .description('Build the image of a sandbox with agents in it, for Docker and Kubernetes.')
     .addArgument(new Argument('<action>', 'what to do').choices(['build']))
-    .addOption(
-      new Option(
-        '--agent <name...>',
-        'agents that "parley agent add" has installed here',
-      ).makeOptionMandatory(),
+    .requiredOption('--agent <name...>', 'agents that "parley agent add" has installed here')
+    .option('--tag <name>', 'name of the image (default: parley-sandbox-AGENT:VERSION)')
+    .option('--base-image <image>', 'what the recipe of the sandbox begins with, instead of its own')
+    .option('--sandbox-image <image>', 'image of a sandbox to put the agents on, instead of building one')
+    .option(
+      '--build-arg <word...>',
+      'further words for "docker build", such as --build-arg=--network=host',
+      [],
     )
-    .addOption(new Option('--tag <name>', 'name of the image (default: parley-sandbox-AGENT:VERSION)'))
-    .addOption(
-      new Option('--base-image <image>', 'what the recipe of the sandbox begins with, instead of its own'),
-    )
-    .addOption(
-      new Option(
-        '--sandbox-image <image>',
-        'image of a sandbox to put the agents on, instead of building one',
-      ),
-    )
-    .addOption(
-      new Option(
-        '--build-arg <word...>',
-        'further words for "docker build", such as --build-arg=--network=host',
-      ).default([]),
-    )
-    .addOption(
-      new Option('--context <dir>', 'write recipe and agents there, for another builder; build nothing'),
-    )
-    .addOption(new Option('--print', 'print the recipe of the layer with the agents; build nothing'))
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nThe sandbox is built from chart/images/sandbox/Containerfile, which takes a checkout; --sandbox-image names one' +
+    .option('--context <dir>', 'write recipe and agents there, for another builder; build nothing')
+    .option('--print', 'print the recipe of the layer with the agents; build nothing')
+    .shares('json', 'config')
+    .says(
+      'The sandbox is built from chart/images/sandbox/Containerfile, which takes a checkout; --sandbox-image names one' +
         '\nthat is there. Push the image, and name it by its digest in runtime.docker.image or runtime.kubernetes.image.',
     )
-    .addHelpText('after', '\nExit codes: 0 built, 2 an agent is not installed, 5 docker did not do it.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley agent add opencode && parley image build --agent opencode',
-        'parley image build --agent opencode --sandbox-image registry.example.com/parley-sandbox:0.1.0',
-        'parley image build --agent opencode --print',
-      ),
+    .says('Exit codes: 0 built, 2 an agent is not installed, 5 docker did not do it.')
+    .examples(
+      'parley agent add opencode && parley image build --agent opencode',
+      'parley image build --agent opencode --sandbox-image registry.example.com/parley-sandbox:0.1.0',
+      'parley image build --agent opencode --print',
     )
     .action(ends((_action: 'build', options: ImageOptions) => build(shell, options)));
 }
@@ -100,8 +80,8 @@ async function build(shell: Shell, options: ImageOptions): Promise<ExitCode> {
   try {
     writeContext(order, context);
     const id = buildImage(order, context);
-    if (options.json === true) openRecords(shell.stdout).write({ type: 'image', tag: order.tag, id });
-    else shell.stdout.write(`${order.tag}  ${id}\n`);
+    const records = [{ type: 'image', tag: order.tag, id }];
+    writeAnswer(shell.stdout, options, { records, lines: [`${order.tag}  ${id}`] });
     return EXIT.ok;
   } finally {
     rmSync(context, { recursive: true, force: true });

@@ -4,11 +4,10 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
 import { editorSchema } from '../../dsl/reference/editor-schema.ts';
 import { ensurePrivateDirectory } from '../../store/private-files.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import {
@@ -22,15 +21,12 @@ import {
 import { reasonOf } from '../../host/job/job-file.ts';
 import type { Shell } from '../../host/shell.ts';
 
-export function initCommand({ shell, ends }: CommandContext): Command {
-  return new Command('init')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('init')
     .description('Write a first job.yaml and parley.yaml; files that exist are kept.')
     .argument('[folder]', 'where to write (default: the working folder)')
-    .addHelpText('after', '\nExit codes: 0 written, 2 the folder cannot be written.')
-    .addHelpText(
-      'after',
-      examples('parley init', 'parley init my-batch && cd my-batch && parley validate job.yaml'),
-    )
+    .says('Exit codes: 0 written, 2 the folder cannot be written.')
+    .examples('parley init', 'parley init my-batch && cd my-batch && parley validate job.yaml')
     .action(ends((folder: string | undefined) => init(shell, folder ?? '.')));
 }
 

@@ -2,12 +2,12 @@
  * `parley key`: issue, list and revoke keys of the application API (D5), also beside a running service.
  * Owns what is printed: the text of a key once, when it is made.
  */
-import { Argument, Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 import type { FirstKeyOutcome } from '../../host/serve/first-key.ts';
@@ -30,32 +30,26 @@ const USER = 'local';
 const ACTIONS = ['create', 'first', 'list', 'revoke'] as const;
 type Action = (typeof ACTIONS)[number];
 
-export function keyCommand({ shell, ends }: CommandContext): Command {
-  return new Command('key')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('key')
     .description('Issue, list and revoke keys of the application API.')
     .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
-    .addArgument(new Argument('[id]', 'the key to revoke'))
-    .addOption(new Option('--user <id>', 'whose keys').default(USER))
+    .argument('[id]', 'the key to revoke')
+    .option('--user <id>', 'whose keys', USER)
     .addOption(
       new Option('--scope <scope>', 'what a new one opens').choices(['admin', 'user']).default('user'),
     )
-    .addOption(new Option('--name <text>', 'what a new one is for'))
-    .addOption(new Option('--expires <instant>', 'when a new one ends, in ISO 8601'))
-    .addOption(new Option('--secret <name>', 'Secret of the cluster that keeps the first one'))
-    .addOption(new Option('--namespace <name>', 'where that Secret is (default: where this pod is)'))
-    .addOption(
-      new Option('--secret-only', 'open no store: whoever serves with PARLEY_FIRST_API_KEY issues the first'),
-    )
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      examples(
-        'parley key create --scope admin --name console',
-        'parley key first --secret parley-first-key',
-        'parley key list',
-        'parley key revoke 3',
-      ),
+    .option('--name <text>', 'what a new one is for')
+    .option('--expires <instant>', 'when a new one ends, in ISO 8601')
+    .option('--secret <name>', 'Secret of the cluster that keeps the first one')
+    .option('--namespace <name>', 'where that Secret is (default: where this pod is)')
+    .option('--secret-only', 'open no store: whoever serves with PARLEY_FIRST_API_KEY issues the first')
+    .shares('json', 'config')
+    .examples(
+      'parley key create --scope admin --name console',
+      'parley key first --secret parley-first-key',
+      'parley key list',
+      'parley key revoke 3',
     )
     .action(
       ends((action: Action, id: string | undefined, options: KeyOptions) =>
@@ -135,12 +129,10 @@ const OUTCOMES: Readonly<Record<FirstKeyOutcome, string>> = {
 async function list(shell: Shell, options: KeyOptions): Promise<ExitCode> {
   return await withStore(shell, options, async ({ apiKeys }) => {
     const found = await apiKeys.list(userId(options.user));
-    const records = options.json === true ? openRecords(shell.stdout) : null;
-    for (const key of found) {
-      const line = `${key.keyId}  ${key.scope}  ${key.name ?? ''}`;
-      if (records === null) shell.stdout.write(`${printable(line).trimEnd()}\n`);
-      else records.write({ type: 'key', ...recordOf(key) });
-    }
+    writeAnswer(shell.stdout, options, {
+      records: found.map((key) => ({ type: 'key', ...recordOf(key) })),
+      lines: found.map(({ keyId, scope, name }) => printable(`${keyId}  ${scope}  ${name ?? ''}`).trimEnd()),
+    });
   });
 }
 
@@ -154,8 +146,7 @@ async function revoke(shell: Shell, id: string, options: KeyOptions): Promise<Ex
 }
 
 function print(shell: Shell, { json }: KeyOptions, record: object, line: string): void {
-  if (json === true) openRecords(shell.stdout).write({ type: 'key', ...record });
-  else shell.stdout.write(`${printable(line)}\n`);
+  writeAnswer(shell.stdout, { json }, { records: [{ type: 'key', ...record }], lines: [printable(line)] });
 }
 
 function recordOf(key: ApiKey): object {

@@ -4,20 +4,19 @@
  */
 import type { ConversationId } from '../../core/ids.ts';
 import { endedWell } from '../../core/status.ts';
-import { Command } from 'commander';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import { timeOfDay } from '../../core/text/amounts.ts';
 import { CliError } from '../../host/cli-error.ts';
 import type { Reader } from '../../host/host-port.ts';
 import { cut } from '../../host/terminal-text.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { eventLine } from '../print/event-line.ts';
 import { readEvidence } from '../run-results.ts';
 import { checkLines, evidenceRecord, findingLines } from '../print/evidence.ts';
 import { openRecords, type RecordStream } from '../../host/records.ts';
 import { openRun } from '../open-run.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import type { Shell, TextStream } from '../../host/shell.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
@@ -26,29 +25,24 @@ interface LogsOptions extends ServerOptions, Flags {
   readonly failed?: true;
 }
 
-export function logsCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('logs')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('logs')
     .description('Print the transcripts of a run.')
     .argument('<run>', 'id of the run')
     .argument('[key]', 'key of one conversation (default: all)')
     .option('-f, --follow', 'go on until the run ends')
     .option('--failed', 'only conversations that ended otherwise than well')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such run or key, 130 interrupted.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley logs first-batch-20261121t043105-9f3c --failed',
-        'parley logs first-batch-20261121t043105-9f3c esm-entry -f',
-      ),
+    .shares('json', 'config', 'server')
+    .says('Exit codes: 0 printed, 2 there is no such run or key, 130 interrupted.')
+    .examples(
+      'parley logs first-batch-20261121t043105-9f3c --failed',
+      'parley logs first-batch-20261121t043105-9f3c esm-entry -f',
     )
     .action(
       ends((id: string, key: string | undefined, options: LogsOptions) =>
         logs(shell, { id, key: key ?? null, options }),
       ),
     );
-  return addServerOptions(command);
 }
 
 interface LogsRequest {

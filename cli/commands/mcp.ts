@@ -3,16 +3,16 @@
  * Owns options, where the key comes from, and the end; the tools are in cli/mcp/.
  */
 import path from 'node:path';
-import { Command, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, engineOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { ApiLink, ApiLinkOptions } from '../mcp/api-link.ts';
+import { endSignals } from '../end-signals.ts';
 import { parsePort } from '../parse-port.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
-import { isLoopback } from '../../host/serve/loopback.ts';
-import { addServerOptions, secretOf } from '../server/server-address.ts';
+import { isLoopback } from '../../host/listening.ts';
+import { secretOf } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 
 interface McpOptions extends ApiLinkOptions {
@@ -32,70 +32,44 @@ const PORT_DEFAULT = 3_040;
 const KEY_VARIABLE = 'PARLEY_MCP_KEY';
 const KEY_HEX_DIGITS = 64;
 
-const CLIENT_SNIPPET = `
-In the configuration of a client, on pipes:
+const CLIENT_SNIPPET = `In the configuration of a client, on pipes:
   { "mcpServers": { "parley": { "command": "parley", "args": ["mcp", "--config", "/srv/team/parley.yaml"] } } }
 and of one that reaches it over HTTP:
   { "mcpServers": { "parley": { "url": "http://127.0.0.1:3040/mcp", "headers": { "Authorization": "Bearer KEY" } } } }`;
 
-export function mcpCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('mcp')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('mcp')
     .description(
       'Serve the deployment as tools of the Model Context Protocol, so that other agents delegate.',
     )
-    .addOption(new Option('--http', 'serve Streamable HTTP instead of standard input and output'))
-    .addOption(
-      new Option('--port <n>', 'with --http: port; 0 takes a free one')
-        .argParser(parsePort)
-        .default(PORT_DEFAULT),
-    )
-    .addOption(new Option('--host <address>', 'with --http: address').default(LOOPBACK))
-    .addOption(
-      new Option(
-        '--key <where>',
-        `with --http: env:NAME or file:PATH of its key (default: env:${KEY_VARIABLE})`,
-      ),
-    )
-    .addOption(
-      new Option('--allow-host <name...>', 'with --http: further names it is reached by').default([]),
-    )
-    .addOption(
-      new Option('--allow-origin <origin...>', 'with --http: origins of pages that may call').default([]),
-    )
-    .addOption(
-      new Option('--jobs <dir>', 'folder below which job files are named (default: the current one)'),
-    )
-    .addOption(engineOption())
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nTools: start, events, send for one conversation; plan, run for a job; status, results, cancel for both.' +
+    .option('--http', 'serve Streamable HTTP instead of standard input and output')
+    .option('--port <n>', 'with --http: port; 0 takes a free one', parsePort, PORT_DEFAULT)
+    .option('--host <address>', 'with --http: address', LOOPBACK)
+    .option('--key <where>', `with --http: env:NAME or file:PATH of its key (default: env:${KEY_VARIABLE})`)
+    .option('--allow-host <name...>', 'with --http: further names it is reached by', [])
+    .option('--allow-origin <origin...>', 'with --http: origins of pages that may call', [])
+    .option('--jobs <dir>', 'folder below which job files are named (default: the current one)')
+    .shares('engine', 'json', 'config', 'server')
+    .says(
+      'Tools: start, events, send for one conversation; plan, run for a job; status, results, cancel for both.' +
         '\nIt asks the service of --server, else the process that owns the data directory, else it is that process itself.' +
         '\nWithout a key, on an address of this machine alone, --http makes one and prints it once.',
     )
-    .addHelpText('after', CLIENT_SNIPPET)
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 the client has left or a signal ended it, 2 it cannot begin, 4 no key.',
-    )
-    .addHelpText(
-      'after',
-      examples(
-        'parley mcp',
-        'parley mcp --server https://parley.example.com --api-key file:key.txt',
-        'parley mcp --http --port 3040 --jobs ./jobs',
-      ),
+    .says(CLIENT_SNIPPET)
+    .says('Exit codes: 0 the client has left or a signal ended it, 2 it cannot begin, 4 no key.')
+    .examples(
+      'parley mcp',
+      'parley mcp --server https://parley.example.com --api-key file:key.txt',
+      'parley mcp --http --port 3040 --jobs ./jobs',
     )
     .action(ends((options: McpOptions) => serve(shell, options)));
-  return addServerOptions(command);
 }
 
 async function serve(shell: Shell, options: McpOptions): Promise<ExitCode> {
   refuseHttpOptions(options);
   const key = options.http === true ? httpKey(shell, options) : null;
   const { openApiLink } = await import('../mcp/api-link.ts');
-  const end = endOf(shell);
+  const end = endSignals(shell);
   const link = await openApiLink(shell, options);
   try {
     const stop = await (key === null
@@ -195,16 +169,4 @@ function refuseHttpOptions({ http, key, allowHost, allowOrigin, json }: McpOptio
       remedy: 'add --http',
     },
   );
-}
-
-interface End {
-  readonly asked: Promise<void>;
-  readonly ask: () => void;
-  readonly stopListening: () => void;
-}
-
-function endOf(shell: Shell): End {
-  let ask: () => void = () => undefined;
-  const asked = new Promise<void>((resolve) => (ask = resolve));
-  return { asked, ask: () => ask(), stopListening: shell.onInterrupt(() => ask()) };
 }

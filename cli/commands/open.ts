@@ -5,15 +5,14 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Command } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { type OpenedRun, openRun } from '../open-run.ts';
-import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
+import { serverAddress, type ServerOptions } from '../server/server-address.ts';
 
 interface OpenOptions extends ServerOptions, Flags {
   readonly print?: true;
@@ -22,41 +21,29 @@ interface OpenOptions extends ServerOptions, Flags {
 /** As `parley init` and the examples name it. */
 const FILE = 'report.html';
 
-export function openCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('open')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('open')
     .description('Open the report of a run in a browser; with --server, its page in the console.')
     .argument('<run>', 'id of the run')
     .option('--print', 'only print where it is')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nWhere nothing opens a page, as in a CI, where it is is printed all the same.')
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 opened or printed, 2 there is no such run, or the report cannot be written, 5 the store or the\nservice cannot be reached.',
+    .shares('json', 'config', 'server')
+    .says('Where nothing opens a page, as in a CI, where it is is printed all the same.')
+    .says(
+      'Exit codes: 0 opened or printed, 2 there is no such run, or the report cannot be written, 5 the store or the\nservice cannot be reached.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'parley open last',
-        'parley open last --print',
-        'parley open first-batch-20261121t043105-9f3c --server https://parley.example.com',
-      ),
+    .examples(
+      'parley open last',
+      'parley open last --print',
+      'parley open first-batch-20261121t043105-9f3c --server https://parley.example.com',
     )
     .action(ends((id: string, options: OpenOptions) => open(shell, id, options)));
-  return addServerOptions(command);
 }
 
 async function open(shell: Shell, id: string, options: OpenOptions): Promise<ExitCode> {
   const place = await placeOf(shell, id, options);
   const isOpened = options.print === true ? false : await shell.openAddress(place.address);
-  if (options.json === true)
-    openRecords(shell.stdout).write({
-      type: 'opened',
-      run_id: place.runId,
-      ...place.record,
-      opened: isOpened,
-    });
-  else shell.stdout.write(`${place.shown}\n`);
+  const record = { type: 'opened', run_id: place.runId, ...place.record, opened: isOpened };
+  writeAnswer(shell.stdout, options, { records: [record], lines: [place.shown] });
   if (!isOpened && options.print !== true)
     shell.stderr.write('nothing here opens a page; open it yourself\n');
   return EXIT.ok;

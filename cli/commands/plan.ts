@@ -4,7 +4,6 @@
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { Command } from 'commander';
 import { counted } from '../../core/text/counted.ts';
 import { fillDeliverText } from '../../core/plan/deliver-name.ts';
 import { knownItems } from '../../core/plan/known-items.ts';
@@ -17,10 +16,10 @@ import type { Outcome } from '../../core/status.ts';
 import { diffPlans } from '../../dsl/plan/plan-diff.ts';
 import { installedAgents } from '../../host/sandboxes/installed-agents.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import type { InputOptions } from '../job/given-inputs.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
 import { lastRun } from '../last-run.ts';
 import { type ExplainedPlan, loadExplainedPlan, loadPlan } from '../job/load-plan.ts';
@@ -45,8 +44,8 @@ const PROMPT_WIDTH = 100;
 /** A longer list is for --expanded. */
 const ITEMS_SHOWN_MAX = 50;
 
-export function planCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('plan')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('plan')
     .description('Compile a job file and show what a run would do.')
     .argument('<file>', 'job file, or a saved plan')
     .option('--out <file>', 'save the plan as JSON; "parley run FILE" runs exactly this')
@@ -54,17 +53,10 @@ export function planCommand({ shell, ends }: CommandContext): Command {
     .option('--again', 'take issues once more that a run of the job has a result of')
     .option('--json', 'print the plan as a JSON record')
     .option('--expanded', 'show each effective value with its origin')
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 planned, 1 the job has errors, 2 a file cannot be read or written.',
-    )
-    .addHelpText(
-      'after',
-      examples('parley plan job.yaml', 'parley plan job.yaml --out plan.json && parley run plan.json'),
-    )
+    .shares('config', 'inputs')
+    .says('Exit codes: 0 planned, 1 the job has errors, 2 a file cannot be read or written.')
+    .examples('parley plan job.yaml', 'parley plan job.yaml --out plan.json && parley run plan.json')
     .action(ends((file: string, options: PlanOptions) => plan(shell, file, options)));
-  return addInputOptions(command);
 }
 
 async function plan(shell: Shell, file: string, options: PlanOptions): Promise<ExitCode> {

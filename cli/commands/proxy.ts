@@ -2,9 +2,8 @@
  * `parley proxy`: the model proxy as a process of its own.
  * Owns options, signals and what is printed; the proxy and its store are put together by cli/proxy.
  */
-import { Command, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { parsePort } from '../parse-port.ts';
 import type { ProxyHost } from '../../host/proxy/proxy-host.ts';
@@ -19,27 +18,18 @@ interface ProxyFlags {
   readonly host: string;
 }
 
-export function proxyCommand({ shell, ends }: CommandContext): Command {
-  return new Command('proxy')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('proxy')
     .description('Serve the models of a configuration file in front of an external gateway.')
-    .addOption(new Option('--config <file>', 'file with the block "proxy_config"').makeOptionMandatory())
-    .addOption(
-      new Option('--port <n>', 'TCP port; 0 lets the system choose')
-        .argParser(parsePort)
-        .default(DEFAULT_PORT),
+    .requiredOption('--config <file>', 'file with the block "proxy_config"')
+    .option('--port <n>', 'TCP port; 0 lets the system choose', parsePort, DEFAULT_PORT)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .says(
+      `The key of the admin routes is in ${MASTER_KEY_VARIABLE}. A changed file is taken at once, or by SIGHUP.\nExit codes: 0 stopped by a signal, 2 the configuration cannot be used.`,
     )
-    .addOption(new Option('--host <address>', 'address to listen on').default('127.0.0.1'))
-    .addHelpText(
-      'after',
-      `\nThe key of the admin routes is in ${MASTER_KEY_VARIABLE}. A changed file is taken at once, or by SIGHUP.`,
-    )
-    .addHelpText('after', 'Exit codes: 0 stopped by a signal, 2 the configuration cannot be used.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley proxy --config parley.yaml',
-        'parley proxy --config parley.yaml --port 8080 --host 0.0.0.0',
-      ),
+    .examples(
+      'parley proxy --config parley.yaml',
+      'parley proxy --config parley.yaml --port 8080 --host 0.0.0.0',
     )
     .action(ends((flags: ProxyFlags) => serve(shell, flags)));
 }

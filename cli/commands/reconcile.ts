@@ -3,7 +3,6 @@
  * Owns the printed sums; the joining is not done here.
  */
 import path from 'node:path';
-import { Command } from 'commander';
 import type { ReconcileRequest } from '../../activities/reconcile-run.ts';
 import { FIELD_NAMES, SCALED_FIELDS } from '../../clients/gateway/row-fields.ts';
 import { parseDecimal } from '../../core/money/money.ts';
@@ -14,7 +13,7 @@ import {
   parseExpectation,
 } from '../../core/reconcile/reconcile-expectation.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, collected, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { lossFields, reconciliationRecords, reconciliationText } from '../print/reconciliation.ts';
 import { openRecords, reconciliationFields } from '../../host/records.ts';
@@ -24,34 +23,24 @@ import { withHost } from '../with-host.ts';
 
 type ReconcileOptions = ReconcileFlags & Flags;
 
-export function reconcileCommand({ shell, ends }: CommandContext): Command {
-  return new Command('reconcile')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('reconcile')
     .description("Join the gateway's spend rows with the conversations of a run.")
     .argument('<run>', 'id of the run')
     .option('--rows <file>', 'rows as .jsonl, .json or .csv, instead of where the job says')
-    .option('--map <field=column>', 'the column of a field in such a file; repeatable', collect)
-    .option('--rate <currency=usd>', 'USD for one unit of a currency; repeatable', collect)
-    .option('--alias <billed=name>', "our proxy's name for a model that is billed; repeatable", collect)
-    .option('--expect <bound>', 'such as "unmatched<=1%"; repeatable', collect)
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 no bound is exceeded, 2 there is no such run or the rows cannot be read,',
+    .option('--map <field=column>', 'the column of a field in such a file; repeatable', collected)
+    .option('--rate <currency=usd>', 'USD for one unit of a currency; repeatable', collected)
+    .option('--alias <billed=name>', "our proxy's name for a model that is billed; repeatable", collected)
+    .option('--expect <bound>', 'such as "unmatched<=1%"; repeatable', collected)
+    .shares('json', 'config')
+    .says(
+      'Exit codes: 0 no bound is exceeded, 2 there is no such run or the rows cannot be read,\n5 the gateway or the engine cannot be reached, 7 outside tolerance.',
     )
-    .addHelpText('after', '5 the gateway or the engine cannot be reached, 7 outside tolerance.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley reconcile first-batch-20261121t043105-9f3c',
-        "parley reconcile first-batch-20261121t043105-9f3c --rows spend.csv --expect 'unmatched<=1%'",
-      ),
+    .examples(
+      'parley reconcile first-batch-20261121t043105-9f3c',
+      "parley reconcile first-batch-20261121t043105-9f3c --rows spend.csv --expect 'unmatched<=1%'",
     )
     .action(ends((id: string, options: ReconcileOptions) => reconcile(shell, id, options)));
-}
-
-function collect(text: string, earlier: readonly string[] = []): readonly string[] {
-  return [...earlier, text];
 }
 
 async function reconcile(shell: Shell, id: string, options: ReconcileOptions): Promise<ExitCode> {

@@ -2,8 +2,8 @@
  * `parley report`: write the reports of a run anew, or print a summary of it.
  * Owns the list of what was written; neither is made here.
  */
-import { Command, Option } from 'commander';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { Option } from 'commander';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { RunId } from '../../core/ids.ts';
 import type { RunDesk } from '../../host/host-port.ts';
@@ -20,8 +20,8 @@ interface ReportOptions extends Flags {
   readonly summary?: (typeof SUMMARIES)[number];
 }
 
-export function reportCommand({ shell, ends }: CommandContext): Command {
-  return new Command('report')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('report')
     .description('Write the reports of a run anew, or print a summary of it.')
     .argument('<run>', 'id of the run')
     .addOption(
@@ -30,19 +30,14 @@ export function reportCommand({ shell, ends }: CommandContext): Command {
         'print a summary instead: Markdown for GitHub and GitLab, or a message for Slack',
       ).choices(SUMMARIES),
     )
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 written or printed, 2 there is no such run, 5 another process owns the data directory.',
+    .shares('json', 'config')
+    .says(
+      'Exit codes: 0 written or printed, 2 there is no such run, 5 another process owns the data directory.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'parley report first-batch-20261121t043105-9f3c',
-        'parley report last --summary github >> "$GITHUB_STEP_SUMMARY"',
-        'parley report last --summary slack | curl --json @- "$SLACK_WEBHOOK_URL"',
-      ),
+    .examples(
+      'parley report first-batch-20261121t043105-9f3c',
+      'parley report last --summary github >> "$GITHUB_STEP_SUMMARY"',
+      'parley report last --summary slack | curl --json @- "$SLACK_WEBHOOK_URL"',
     )
     .action(
       ends((id: string, options: ReportOptions) =>

@@ -2,26 +2,16 @@
  * `parley resume`: go on with a run that was drained, paused, left or killed, and take up what failed for passing reasons.
  * Owns which failures are taken up; everything unfinished goes on by itself as soon as a host is there.
  */
-import { Command } from 'commander';
 import type { PlanIssues } from '../../core/plan/plan-issue.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { FAILURE_CLASSES, type FailureClass } from '../../core/status.ts';
 import { CliError } from '../../host/cli-error.ts';
-import {
-  type CommandContext,
-  configOption,
-  engineOption,
-  examples,
-  jsonOption,
-  plainOption,
-  type Flags,
-} from '../command-context.ts';
-import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
 import type { ExitCode } from '../../host/exit-code.ts';
 import { noSuchRun, openDeployment } from '../../host/open-deployment.ts';
 import { launched, openHostWithView, orClose } from '../open-host.ts';
 import { parseRunId } from '../../host/run-id.ts';
-import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import type { InputOptions } from '../job/given-inputs.ts';
 import { loadPlan } from '../job/load-plan.ts';
 import { readSettings, userName } from '../run-settings.ts';
 import { type ReadStageRows, StagedRows, stageRows } from '../job/staged-rows.ts';
@@ -30,19 +20,17 @@ import { attend } from '../run-session.ts';
 import { namedRun } from '../open-run.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ResumeOptions extends InputOptions, Flags {
+interface ResumeOptions extends InputOptions, HostFlags {
   readonly acceptChanges?: true;
   readonly class?: string;
   readonly set?: readonly string[];
-  readonly plain?: true;
-  readonly engine?: EngineKind;
 }
 
 /** Reasons that pass by themselves; an agent's own error, or a person's word, does not. */
 const CLASSES_DEFAULT: readonly FailureClass[] = ['infra', 'rate_limited', 'quota', 'refused', 'timeout'];
 
-export function resumeCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('resume')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('resume')
     .description('Go on with a run, and take up what failed for passing reasons.')
     .argument('<run>', 'id of the run')
     .argument(
@@ -52,26 +40,19 @@ export function resumeCommand({ shell, ends }: CommandContext): Command {
     .option('--class <list>', 'failure classes that are taken up, by commas', CLASSES_DEFAULT.join(','))
     .option('--set <key=value...>', 'settings that change: concurrency, rate, budget')
     .option('--accept-changes', 'with FILE: take up what a run can of what has changed')
-    .addOption(jsonOption())
-    .addOption(plainOption())
-    .addOption(engineOption())
-    .addOption(configOption())
-    .addHelpText('after', `\nFailure classes: ${FAILURE_CLASSES.join(', ')}.`)
-    .addHelpText('after', '\nExit codes: those of "parley run".')
-    .addHelpText(
-      'after',
-      examples(
-        'parley resume first-batch-20261121t043105-9f3c',
-        'parley resume first-batch-20261121t043105-9f3c --class infra,stuck',
-        'parley resume first-batch-20261121t043105-9f3c job.yaml --accept-changes',
-      ),
+    .shares('json', 'plain', 'engine', 'config', 'inputs')
+    .says(`Failure classes: ${FAILURE_CLASSES.join(', ')}.`)
+    .says('Exit codes: those of "parley run".')
+    .examples(
+      'parley resume first-batch-20261121t043105-9f3c',
+      'parley resume first-batch-20261121t043105-9f3c --class infra,stuck',
+      'parley resume first-batch-20261121t043105-9f3c job.yaml --accept-changes',
     )
     .action(
       ends((id: string, file: string | undefined, options: ResumeOptions) =>
         resume(shell, { id, file }, options),
       ),
     );
-  return addInputOptions(command);
 }
 
 interface Asked {

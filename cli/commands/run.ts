@@ -2,23 +2,13 @@
  * `parley run`: compile, start, and stay beside the run until it is finished or rests.
  * Owns the order of these; the run itself belongs to the host, and what a run does to its plan.
  */
-import { Command } from 'commander';
 import type { RunId } from '../../core/ids.ts';
 import { isAwaiting } from '../../core/plan/known-items.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { CliError } from '../../host/cli-error.ts';
-import {
-  type CommandContext,
-  configOption,
-  engineOption,
-  examples,
-  jsonOption,
-  plainOption,
-  type Flags,
-} from '../command-context.ts';
-import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import type { InputOptions } from '../job/given-inputs.ts';
 import type { Host } from '../../host/host-port.ts';
 import { detach } from '../detach.ts';
 import { keptIssues } from '../job/issue-answers.ts';
@@ -33,15 +23,13 @@ import { userName } from '../run-settings.ts';
 import { type ReadStageRows, refuseAwaiting, StagedRows, stageRows } from '../job/staged-rows.ts';
 import { takeChanges } from '../take-changes.ts';
 import { openServer } from '../open-run.ts';
-import { addServerOptions, serverAddress, type ServerOptions } from '../server/server-address.ts';
+import { serverAddress, type ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 import { openRunView } from '../view/open-run-view.ts';
 import type { RunView } from '../view/run-view.ts';
 
-interface RunOptions extends InputOptions, ServerOptions, Flags {
+interface RunOptions extends InputOptions, ServerOptions, HostFlags {
   readonly runId?: string;
-  readonly plain?: true;
-  readonly engine?: EngineKind;
   readonly concurrency?: string;
   readonly only?: string;
   readonly limit?: string;
@@ -56,8 +44,8 @@ interface RunOptions extends InputOptions, ServerOptions, Flags {
 /** As many as a plan holds. */
 const COUNT_MAX = 10_000;
 
-export function runCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('run')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('run')
     .description('Run a job file, or a saved plan, to its report.')
     .argument('<file>', 'job file, or a plan that "parley plan --out" wrote')
     .option('--run-id <id>', 'id of the run (default: name, time and four random digits)')
@@ -72,21 +60,15 @@ export function runCommand({ shell, ends }: CommandContext): Command {
     .option('--again', 'take issues once more that a run of the job has a result of')
     .option('--no-preflight', 'start without a look at what the job needs')
     .option('--detach', 'go on without this terminal; "parley watch" shows the run')
-    .addOption(jsonOption())
-    .addOption(plainOption())
-    .addOption(engineOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nCtrl-C once lets what runs end and starts nothing new; twice leaves the run as it is, to be resumed.',
+    .shares('json', 'plain', 'engine', 'config', 'inputs', 'server')
+    .says(
+      'Ctrl-C once lets what runs end and starts nothing new; twice leaves the run as it is, to be resumed.',
     )
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 all succeeded within tolerate.failed, 1 more failed, 2 nothing was started, 3 drained or\npaused, 5 the engine cannot be reached, 7 reconciliation outside tolerance, 130 left.',
+    .says(
+      'Exit codes: 0 all succeeded within tolerate.failed, 1 more failed, 2 nothing was started, 3 drained or\npaused, 5 the engine cannot be reached, 7 reconciliation outside tolerance, 130 left.',
     )
-    .addHelpText('after', examples('parley run job.yaml', 'parley run plan.json --json > run.jsonl'))
+    .examples('parley run job.yaml', 'parley run plan.json --json > run.jsonl')
     .action(ends((file: string, options: RunOptions) => run(shell, file, options)));
-  return addServerOptions(addInputOptions(command));
 }
 
 async function run(shell: Shell, file: string, options: RunOptions): Promise<ExitCode> {

@@ -2,12 +2,12 @@
  * `parley schema`: the JSON Schema of a job, a scenario or a deployment, or what is said about one key.
  * Owns the choice; the schemas are generated from those that check the files.
  */
-import { Argument, Command } from 'commander';
+import { Argument } from 'commander';
 import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
 import { editorSchema } from '../../dsl/reference/editor-schema.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
 
 interface SchemaOptions {
@@ -21,21 +21,18 @@ const SCHEMAS = {
 } as const;
 type DocumentKind = keyof typeof SCHEMAS;
 
-export function schemaCommand({ shell }: CommandContext): Command {
-  return new Command('schema')
+export function command({ shell }: CommandContext): CliCommand {
+  return new CliCommand('schema')
     .description('Print the JSON Schema of job files, scenario files or parley.yaml, or explain one key.')
     .addArgument(new Argument('[document]', 'which file').choices(Object.keys(SCHEMAS)).default('job'))
     .argument('[key]', 'dotted path of a key, such as conversations.verify')
     .option('--json', 'print the JSON Schema of the key')
-    .addHelpText('after', '\nExit codes: 0 printed, 2 there is no such key.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley schema > job.schema.json',
-        'parley schema job retry.backoff',
-        'parley schema scenario expect',
-        'parley schema deployment limits',
-      ),
+    .says('Exit codes: 0 printed, 2 there is no such key.')
+    .examples(
+      'parley schema > job.schema.json',
+      'parley schema job retry.backoff',
+      'parley schema scenario expect',
+      'parley schema deployment limits',
     )
     .action((document: DocumentKind, key: string | undefined, options: SchemaOptions) => {
       shell.stdout.write(`${schemaText(document, key ?? null, options)}\n`);

@@ -2,26 +2,19 @@
  * `parley serve`: the application API on the deployment's engine, until a signal ends it.
  * Owns the start line and the end: once lets answers end, twice ends at once; the API itself belongs to the host.
  */
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import path from 'node:path';
-import {
-  type CommandContext,
-  configOption,
-  engineOption,
-  examples,
-  jsonOption,
-  type Flags,
-} from '../command-context.ts';
-import type { EngineKind } from '../../host/config/deployment-config.ts';
+import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Host } from '../../host/host-port.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
+import { endSignals, type EndSignals } from '../end-signals.ts';
 import { parsePort } from '../parse-port.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-interface ServeOptions extends Flags {
+interface ServeOptions extends HostFlags {
   readonly port: number;
   readonly host: string;
   readonly data?: string;
@@ -31,48 +24,33 @@ interface ServeOptions extends Flags {
   readonly accessLog?: true;
   readonly worker: boolean;
   readonly awaitKey?: true;
-  readonly engine?: EngineKind;
 }
 
 const LOOPBACK = '127.0.0.1';
 /** Nothing else of ours listens there. */
 const PORT_DEFAULT = 3_030;
 
-export function serveCommand({ shell, ends }: CommandContext): Command {
-  return new Command('serve')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('serve')
     .description('Serve the application API, in the foreground.')
-    .addOption(
-      new Option('--port <n>', 'port of the API; 0 takes a free one')
-        .argParser(parsePort)
-        .default(PORT_DEFAULT),
-    )
-    .addOption(new Option('--host <address>', 'address of the API').default(LOOPBACK))
-    .addOption(new Option('--data <dir>', 'data directory, instead of store.path'))
+    .option('--port <n>', 'port of the API; 0 takes a free one', parsePort, PORT_DEFAULT)
+    .option('--host <address>', 'address of the API', LOOPBACK)
+    .option('--data <dir>', 'data directory, instead of store.path')
     .addOption(
       new Option('--dialect <name>', 'spelling of the API').choices(['spec', 'openhands']).default('spec'),
     )
-    .addOption(new Option('--cors-origin <origin...>', 'origins of browsers that may call').default([]))
-    .addOption(new Option('--public-url <url>', 'where clients reach the API, behind a proxy of your own'))
-    .addOption(new Option('--access-log', 'print one JSON line per request to standard error'))
-    .addOption(
-      new Option('--no-worker', 'leave the work to "parley worker" on Temporal, also while there is none'),
-    )
-    .addOption(
-      new Option(
-        '--await-key',
-        'beyond this machine, wait for the first API key instead of ending without one',
-      ),
-    )
-    .addOption(engineOption())
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nWithout an API key, on an address of this machine alone, one is made and printed once.' +
+    .option('--cors-origin <origin...>', 'origins of browsers that may call', [])
+    .option('--public-url <url>', 'where clients reach the API, behind a proxy of your own')
+    .option('--access-log', 'print one JSON line per request to standard error')
+    .option('--no-worker', 'leave the work to "parley worker" on Temporal, also while there is none')
+    .option('--await-key', 'beyond this machine, wait for the first API key instead of ending without one')
+    .shares('engine', 'json', 'config')
+    .says(
+      'Without an API key, on an address of this machine alone, one is made and printed once.' +
         '\nCtrl-C or SIGTERM once ends it after the answers under way; twice ends at once.' +
         '\nConversations and sandboxes go on with the next start.',
     )
-    .addHelpText('after', examples('parley serve', 'parley serve --port 8080 --data ./data --json'))
+    .examples('parley serve', 'parley serve --port 8080 --data ./data --json')
     .action(ends((options: ServeOptions) => serve(shell, options)));
 }
 
@@ -80,7 +58,10 @@ async function serve(shell: Shell, options: ServeOptions): Promise<ExitCode> {
   const { config: file, engine, data } = options;
   const config = await openDeployment(shell, { path: file, startsProxy: true, engine });
   const dataDir = data === undefined ? config.dataDir : path.resolve(shell.cwd, data);
-  const end = endOf(shell);
+  const end = endSignals(
+    shell,
+    () => void shell.stderr.write('stopping: answers under way end; a second signal ends it at once\n'),
+  );
   try {
     const port = await shell.hostPort();
     const opening = port.openHost(
@@ -124,30 +105,8 @@ function sayServing(shell: Shell, { application, engine }: Host, { json }: Serve
   shell.stderr.write('Ctrl-C ends it\n');
 }
 
-interface End {
-  /** Resolves at the first signal. */
-  readonly asked: Promise<void>;
-  /** Resolves at the second one. */
-  readonly cutOff: Promise<null>;
-  readonly stopListening: () => void;
-}
-
-function endOf(shell: Shell): End {
-  let [ask, cut]: [() => void, (end: null) => void] = [() => undefined, () => undefined];
-  const asked = new Promise<void>((resolve) => (ask = resolve));
-  const cutOff = new Promise<null>((resolve) => (cut = resolve));
-  let isAsked = false;
-  const stopListening = shell.onInterrupt(() => {
-    if (isAsked) return cut(null);
-    isAsked = true;
-    shell.stderr.write('stopping: answers under way end; a second signal ends it at once\n');
-    ask();
-  });
-  return { asked, cutOff, stopListening };
-}
-
 /** @throws why the engine cannot go on */
-async function untilEnd(host: Host, { asked, cutOff }: End): Promise<ExitCode> {
+async function untilEnd(host: Host, { asked, cutOff }: EndSignals): Promise<ExitCode> {
   try {
     await Promise.race([asked, host.ended]);
   } catch (error) {

@@ -2,7 +2,6 @@
  * `parley show`: what came of one conversation of a run, whole; without a key, which conversations there are.
  * Owns the choice between the two and the list; the story is read and laid out in story/.
  */
-import { Command } from 'commander';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { itemState } from '../../core/run/run-words.ts';
@@ -13,10 +12,10 @@ import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { itemRecord, openRecords, runRecord } from '../../host/records.ts';
 import { calledAs, type Shell } from '../../host/shell.ts';
 import { table } from '../../host/terminal-text.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { nearNames } from '../story/near-names.ts';
 import { type OpenedRun, openRun } from '../open-run.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import { readStory } from '../story/item-story.ts';
 import { storyRecord, storyText } from '../story/story-text.ts';
 
@@ -27,30 +26,25 @@ interface ShowOptions extends ServerOptions, Flags {
 
 const REASON_WIDTH = 60;
 
-export function showCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('show')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('show')
     .description('Show what came of one conversation of a run, or list them.')
     .argument('<run>', 'id of the run')
     .argument('[key]', 'key of the conversation (default: a list of all)')
     .option('--full', 'show prompt, answer and diff to their ends')
     .option('--failed', 'without a key: only conversations that ended otherwise than well')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 shown, 2 there is no such run or key, 5 the store cannot be read.')
-    .addHelpText(
-      'after',
-      examples(
-        'parley show last',
-        'parley show last --failed',
-        'parley show first-batch-20261121t043105-9f3c esm-entry',
-        'parley show last esm-entry --full | less',
-        'parley show last esm-entry --json | jq -r "select(.type == \\"story\\") | .answer"',
-      ),
+    .shares('json', 'config', 'server')
+    .says('Exit codes: 0 shown, 2 there is no such run or key, 5 the store cannot be read.')
+    .examples(
+      'parley show last',
+      'parley show last --failed',
+      'parley show first-batch-20261121t043105-9f3c esm-entry',
+      'parley show last esm-entry --full | less',
+      'parley show last esm-entry --json | jq -r "select(.type == \\"story\\") | .answer"',
     )
     .action(
       ends((id: string, key: string | undefined, options: ShowOptions) => show(shell, { id, key, options })),
     );
-  return addServerOptions(command);
 }
 
 interface ShowRequest {

@@ -2,13 +2,12 @@
  * `parley simulate`: what a job or a scenario would do, on a virtual clock; nothing is run.
  * Owns the flags and which of them go together; what they do is in cli/simulate/.
  */
-import { Command } from 'commander';
 import { defined } from '../../dsl/defined.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, collected, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Shell } from '../../host/shell.ts';
-import { addInputOptions, type InputOptions } from '../job/given-inputs.ts';
+import type { InputOptions } from '../job/given-inputs.ts';
 import { isScenarioFile } from '../simulate/document-kind.ts';
 import { readSeed, readSeeds, readUntil } from '../simulate/play-request.ts';
 import { printRecording, recordingFrom, recordRun } from '../simulate/replay.ts';
@@ -27,8 +26,8 @@ interface SimulateOptions extends InputOptions, Flags {
   readonly trace?: string;
 }
 
-export function simulateCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('simulate')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('simulate')
     .description(
       'Play a job on a virtual clock: when, on how many sandboxes, at what cost, who meets a limit.',
     )
@@ -36,35 +35,25 @@ export function simulateCommand({ shell, ends }: CommandContext): Command {
     .option('--seed <n>', 'the same seed gives the same answer (default: 1, or that of the scenario)')
     .option('--until <time>', 'virtual time at most (default: 30d, or that of the scenario)')
     .option('--html <file>', 'write a page with timeline and curves')
-    .option('--sweep <key=a,b,c>', 'play every value; given again, every combination', collect)
-    .option('--what-if <key=value>', 'play with a change too, and compare; can be given again', collect)
+    .option('--sweep <key=a,b,c>', 'play every value; given again, every combination', collected)
+    .option('--what-if <key=value>', 'play with a change too, and compare; can be given again', collected)
     .option('--seeds <n>', 'plays of each combination of --sweep or --what-if (default: 1)')
     .option('--record <run>', 'read from a run what things took, and play that')
     .option('--out <file>', 'write what --record read')
     .option('--replay <file|run>', 'play what was recorded, from a file or from a run')
     .option('--trace <file>', 'write every step as one JSON line')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 simulated, 1 the file has errors, 2 a file cannot be read or written, 8 an expectation of the scenario failed.',
+    .shares('json', 'config', 'inputs')
+    .says(
+      'Exit codes: 0 simulated, 1 the file has errors, 2 a file cannot be read or written, 8 an expectation of the scenario failed.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'parley simulate job.yaml --html simulation.html',
-        'parley simulate job.yaml --sweep limits.idle_time=300,1200 --sweep capacity.sandboxes=5,10 --seeds 20',
-        'parley simulate job.yaml --what-if admission.concurrency=20',
-        'parley simulate --record first-batch-20261121t043105-9f3c --out recording.json',
-        'parley simulate job.yaml --replay recording.json --seed 7 --until 2d --trace trace.jsonl',
-      ),
+    .examples(
+      'parley simulate job.yaml --html simulation.html',
+      'parley simulate job.yaml --sweep limits.idle_time=300,1200 --sweep capacity.sandboxes=5,10 --seeds 20',
+      'parley simulate job.yaml --what-if admission.concurrency=20',
+      'parley simulate --record first-batch-20261121t043105-9f3c --out recording.json',
+      'parley simulate job.yaml --replay recording.json --seed 7 --until 2d --trace trace.jsonl',
     )
     .action(ends((file: string | undefined, options: SimulateOptions) => simulate(shell, file, options)));
-  return addInputOptions(command);
-}
-
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text];
 }
 
 async function simulate(shell: Shell, file: string | undefined, options: SimulateOptions): Promise<ExitCode> {

@@ -2,23 +2,22 @@
  * `parley status`: the runs so far, or one run with its items, as the store has them.
  * Owns the two listings; must not wait for anything or change anything.
  */
-import { Command } from 'commander';
 import type { LifecycleEvent, RunRow } from '../../core/machine/projection.ts';
 import { AMENDED } from '../../core/run/settings.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Reader } from '../../host/host-port.ts';
 import { openRuns } from '../../host/open-deployment.ts';
 import { instant, usd } from '../../core/text/amounts.ts';
 import { deliveryRecord } from '../print/deliveries.ts';
 import { evidenceRecord } from '../print/evidence.ts';
-import { itemRecord, type JsonRecord, openRecords, runRecord } from '../../host/records.ts';
+import { itemRecord, type JsonRecord, openRecords, runRecord, writeAnswer } from '../../host/records.ts';
 import { runSummary } from '../print/run-summary.ts';
 import { countEnded, countUnsuccessful, runState } from '../../core/run/run-words.ts';
 import { cut, table } from '../../host/terminal-text.ts';
 import { openRun, openServer } from '../open-run.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 import { runResult } from '../run-session.ts';
 
@@ -28,17 +27,15 @@ interface StatusOptions extends ServerOptions, Flags {
 
 const LIMIT_DEFAULT = '20';
 
-export function statusCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('status')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('status')
     .description('Show the runs so far, or one run with its conversations.')
     .argument('[run]', 'id of a run (default: all, newest first)')
     .option('--limit <n>', 'runs shown at most', LIMIT_DEFAULT)
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 shown, 2 there is no such run, 5 the store cannot be read.')
-    .addHelpText('after', examples('parley status', 'parley status first-batch-20261121t043105-9f3c --json'))
+    .shares('json', 'config', 'server')
+    .says('Exit codes: 0 shown, 2 there is no such run, 5 the store cannot be read.')
+    .examples('parley status', 'parley status first-batch-20261121t043105-9f3c --json')
     .action(ends((id: string | undefined, options: StatusOptions) => status(shell, id, options)));
-  return addServerOptions(command);
 }
 
 async function status(shell: Shell, id: string | undefined, options: StatusOptions): Promise<ExitCode> {
@@ -61,14 +58,12 @@ async function showRuns(
   { limit, json }: { readonly limit: number; readonly json: boolean },
 ): Promise<void> {
   const runs = ((await reader?.runs()) ?? []).slice(0, limit);
-  if (json) {
-    const records = openRecords(stdout);
-    for (const row of runs) records.write(runRecord(row));
-  } else if (runs.length === 0) {
-    stderr.write('no runs yet; start one with: parley run job.yaml\n');
-  } else {
-    stdout.write(`${runTable(runs).join('\n')}\n`);
-  }
+  if (!json && runs.length === 0) stderr.write('no runs yet; start one with: parley run job.yaml\n');
+  writeAnswer(
+    stdout,
+    { json },
+    { records: runs.map(runRecord), lines: runs.length === 0 ? [] : runTable(runs) },
+  );
 }
 
 function runTable(runs: readonly RunRow[]): string[] {

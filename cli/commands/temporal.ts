@@ -2,8 +2,8 @@
  * `parley temporal`: what an operator does about the Temporal server, one file of cli/temporal for each.
  * Owns the list; must not load what a subcommand needs to work.
  */
-import { Command } from 'commander';
-import { examples, type CommandContext } from '../command-context.ts';
+import type { Command } from 'commander';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { devCommand } from '../temporal/dev.ts';
 import { registerCommand } from '../temporal/register.ts';
 import { replayCommand } from '../temporal/replay.ts';
@@ -23,11 +23,11 @@ const SUBCOMMANDS: readonly ((context: CommandContext) => Command)[] = [
   schedulesCommand,
 ];
 
-export function temporalCommand(context: CommandContext): Command {
-  const group = new Command('temporal')
+export function command(context: CommandContext): CliCommand {
+  const group = new CliCommand('temporal')
     .description('Run a Temporal server for development, or make a server ready for Parley.')
     .helpCommand(false)
-    .addHelpText('after', examples('parley temporal dev', 'parley temporal register --address HOST:7233'));
+    .examples('parley temporal dev', 'parley temporal register --address HOST:7233');
   for (const define of SUBCOMMANDS) group.addCommand(define(context));
   return group;
 }

@@ -4,11 +4,11 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { reasonOf } from '../../host/job/job-file.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { countVerdicts, verdictLine } from '../scenario/expectation-words.ts';
@@ -30,8 +30,8 @@ interface TestOptions extends Flags {
   readonly engine: 'simulator' | 'temporal';
 }
 
-export function testCommand({ shell, ends }: CommandContext): Command {
-  return new Command('test')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('test')
     .description('Play scenario files as tests of a policy, and print TAP.')
     .argument('<paths...>', 'scenario files, or folders that hold some')
     .option('--seed <n>', 'instead of the seed of each scenario')
@@ -43,16 +43,11 @@ export function testCommand({ shell, ends }: CommandContext): Command {
         .choices(['simulator', 'temporal'])
         .default('simulator'),
     )
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 all expectations held, 1 a file has errors, 2 nothing was found or a file cannot be written, 8 an expectation failed.',
+    .shares('json', 'config')
+    .says(
+      'Exit codes: 0 all expectations held, 1 a file has errors, 2 nothing was found or a file cannot be written, 8 an expectation failed.',
     )
-    .addHelpText(
-      'after',
-      examples('parley test policies', 'parley test policies --seeds 20 --junit policies.xml'),
-    )
+    .examples('parley test policies', 'parley test policies --seeds 20 --junit policies.xml')
     .action(ends((paths: readonly string[], options: TestOptions) => test(shell, paths, options)));
 }
 

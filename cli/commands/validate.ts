@@ -2,7 +2,7 @@
  * `parley validate`: every finding of job and scenario files, and nothing is run.
  * Owns formats and exit code; must load neither a runtime nor the store, so that it is quick enough for an editor.
  */
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { counted } from '../../core/text/counted.ts';
 import { compileJob, type Compilation } from '../../dsl/compile-job.ts';
 import type { JobSource } from '../../dsl/read/decode-source.ts';
@@ -13,11 +13,11 @@ import {
   type DiagnosticFormat,
 } from '../../dsl/check/print-diagnostics.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { defined } from '../../dsl/defined.ts';
 import type { GivenInputs } from '../../dsl/world.ts';
-import { addInputOptions, givenInputs, type InputOptions } from '../job/given-inputs.ts';
+import { givenInputs, type InputOptions } from '../job/given-inputs.ts';
 import { jobWorld, readJobFile, shownText } from '../../host/job/job-file.ts';
 import { listedModels, type ListedModels } from '../../host/job/listed-models.ts';
 import type { Shell } from '../../host/shell.ts';
@@ -28,8 +28,8 @@ interface ValidateOptions extends InputOptions {
   readonly config?: string;
 }
 
-export function validateCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('validate')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('validate')
     .description('Check job and scenario files and print every finding with its place and remedy.')
     .argument('<files...>', 'job or scenario files')
     .addOption(
@@ -37,11 +37,10 @@ export function validateCommand({ shell, ends }: CommandContext): Command {
         .choices(DIAGNOSTIC_FORMATS)
         .default('pretty'),
     )
-    .addOption(configOption())
-    .addHelpText('after', '\nExit codes: 0 no errors, 1 errors, 2 a file cannot be read.')
-    .addHelpText('after', examples('parley validate job.yaml', 'parley validate jobs/*.yaml --format github'))
+    .shares('config', 'inputs')
+    .says('Exit codes: 0 no errors, 1 errors, 2 a file cannot be read.')
+    .examples('parley validate job.yaml', 'parley validate jobs/*.yaml --format github')
     .action(ends((files: readonly string[], options: ValidateOptions) => validate(shell, files, options)));
-  return addInputOptions(command);
 }
 
 interface Checked {

@@ -3,19 +3,18 @@
  * Owns what is waited for and the bound of the waiting; must not show what goes on, nor influence it.
  */
 import { endedWell } from '../../core/status.ts';
-import { Command } from 'commander';
 import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { parseDuration } from '../../dsl/duration.ts';
 import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode, exitCodeOfRun } from '../../host/exit-code.ts';
 import { noSuchRun } from '../../host/open-deployment.ts';
-import { openRecords, runRecord } from '../../host/records.ts';
+import { runRecord, writeAnswer } from '../../host/records.ts';
 import { countEnded, runCounts, runState } from '../../core/run/run-words.ts';
 import { pause, type Shell } from '../../host/shell.ts';
 import { openRun } from '../open-run.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
 interface WaitOptions extends ServerOptions, Flags {
@@ -23,27 +22,21 @@ interface WaitOptions extends ServerOptions, Flags {
   readonly timeout?: string;
 }
 
-export function waitCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('wait')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('wait')
     .description('Wait until a run is finished or rests, and end with its exit code.')
     .argument('<run>', 'id of the run')
     .option('--for <what>', 'done, running, or key=KEY: that conversation has ended', 'done')
     .option('--timeout <duration>', 'wait this long at most, such as 30m')
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: those of "parley run" once the run ends; 3 also when the time is over; 130 when you stopped waiting.\nWith --for running: 0 as soon as a conversation is in flight or has ended.\nWith --for key=KEY: 0 when it succeeded, 1 when it ended otherwise.',
+    .shares('json', 'config', 'server')
+    .says(
+      'Exit codes: those of "parley run" once the run ends; 3 also when the time is over; 130 when you stopped waiting.\nWith --for running: 0 as soon as a conversation is in flight or has ended.\nWith --for key=KEY: 0 when it succeeded, 1 when it ended otherwise.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'parley wait first-batch-20261121t043105-9f3c --timeout 2h',
-        'parley wait first-batch-20261121t043105-9f3c --for key=esm-entry',
-      ),
+    .examples(
+      'parley wait first-batch-20261121t043105-9f3c --timeout 2h',
+      'parley wait first-batch-20261121t043105-9f3c --for key=esm-entry',
     )
     .action(ends((id: string, options: WaitOptions) => wait(shell, id, options)));
-  return addServerOptions(command);
 }
 
 async function wait(shell: Shell, id: string, options: WaitOptions): Promise<ExitCode> {
@@ -65,8 +58,8 @@ async function wait(shell: Shell, id: string, options: WaitOptions): Promise<Exi
     const row = await followRun({ shell, reader, runId, signal, onRows });
     if (row === null) throw noSuchRun(id);
     if (interrupt.signal.aborted) return EXIT.interrupted;
-    if (options.json === true) openRecords(shell.stdout).write(runRecord(row));
-    else shell.stdout.write(`${runState(row)}: ${runCounts(row)}\n`);
+    const lines = [`${runState(row)}: ${runCounts(row)}`];
+    writeAnswer(shell.stdout, options, { records: [runRecord(row)], lines });
     if (met.code !== null) return met.code;
     // The run ended, rests or took too long without it.
     if (wanted.kind !== 'done' && row.phase !== 'finished') return EXIT.incomplete;

@@ -2,44 +2,28 @@
  * `parley watch`: a run as `parley run` shows it, from another terminal.
  * Owns the end of the watching; Ctrl-C ends the watching and never the run.
  */
-import { Command } from 'commander';
-import {
-  type CommandContext,
-  configOption,
-  examples,
-  jsonOption,
-  plainOption,
-  type Flags,
-} from '../command-context.ts';
+import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
 import { EXIT, type ExitCode, exitCodeOfRun } from '../../host/exit-code.ts';
 import { noSuchRun } from '../../host/open-deployment.ts';
 import { hostOfServer, openRun } from '../open-run.ts';
 import { runSummary } from '../print/run-summary.ts';
-import { addServerOptions, type ServerOptions } from '../server/server-address.ts';
+import type { ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 import { openRunView } from '../view/open-run-view.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 import { runResult } from '../run-session.ts';
 
-interface WatchOptions extends ServerOptions, Flags {
-  readonly plain?: true;
-}
+type WatchOptions = ServerOptions & HostFlags;
 
-export function watchCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command('watch')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('watch')
     .description('Show a run while it goes on elsewhere.')
     .argument('<run>', 'id of the run')
-    .addOption(jsonOption())
-    .addOption(plainOption())
-    .addOption(configOption())
-    .addHelpText('after', '\nCtrl-C stops the watching; the run goes on.')
-    .addHelpText(
-      'after',
-      '\nExit codes: those of "parley run" once the run ends; 130 when you stopped watching.',
-    )
-    .addHelpText('after', examples('parley watch first-batch-20261121t043105-9f3c'))
+    .shares('json', 'plain', 'config', 'server')
+    .says('Ctrl-C stops the watching; the run goes on.')
+    .says('Exit codes: those of "parley run" once the run ends; 130 when you stopped watching.')
+    .examples('parley watch first-batch-20261121t043105-9f3c')
     .action(ends((id: string, options: WatchOptions) => watch(shell, id, options)));
-  return addServerOptions(command);
 }
 
 async function watch(shell: Shell, id: string, options: WatchOptions): Promise<ExitCode> {

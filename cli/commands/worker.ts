@@ -2,55 +2,39 @@
  * `parley worker`: carries out what the engine on Temporal orders, until a signal ends it.
  * Owns the end: once lets what runs end, twice ends at once; the work itself belongs to the host.
  */
-import { Command, Option } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
-import {
-  type CommandContext,
-  configOption,
-  engineOption,
-  examples,
-  jsonOption,
-  type Flags,
-} from '../command-context.ts';
-import type { DeploymentConfig, EngineKind } from '../../host/config/deployment-config.ts';
+import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
+import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { Host } from '../../host/host-port.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
+import { endSignals, type EndSignals } from '../end-signals.ts';
 import { parsePort } from '../parse-port.ts';
 import type { Shell } from '../../host/shell.ts';
 import { type HealthServer, startHealthServer } from '../../host/worker/health-server.ts';
 import { workerView, type WorkerView } from '../../host/worker/worker-view.ts';
 
-interface WorkerOptions extends Flags {
-  readonly engine?: EngineKind;
+interface WorkerOptions extends HostFlags {
   readonly healthPort?: number;
   readonly healthHost: string;
 }
 
 const LOOPBACK = '127.0.0.1';
 
-export function workerCommand({ shell, ends }: CommandContext): Command {
-  return new Command('worker')
+export function command({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand('worker')
     .description('Carry out what the engine on Temporal orders, in the foreground.')
-    .addOption(
-      new Option('--health-port <n>', 'answer /healthz and /readyz; 0 takes a free port').argParser(
-        parsePort,
-      ),
-    )
-    .addOption(new Option('--health-host <address>', 'address of these').default(LOOPBACK))
-    .addOption(engineOption())
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nCtrl-C or SIGTERM once takes nothing new and lets what runs end for ten seconds; twice ends at once.' +
+    .option('--health-port <n>', 'answer /healthz and /readyz; 0 takes a free port', parsePort)
+    .option('--health-host <address>', 'address of these', LOOPBACK)
+    .shares('engine', 'json', 'config')
+    .says(
+      'Ctrl-C or SIGTERM once takes nothing new and lets what runs end for ten seconds; twice ends at once.' +
         '\nWhat is cut off begins again on the next worker.',
     )
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 ended by a signal, 2 it cannot be started so, 4 the server refuses the key,\n5 the server cannot be reached or another process owns the data directory, 130 ended at once.',
+    .says(
+      'Exit codes: 0 ended by a signal, 2 it cannot be started so, 4 the server refuses the key,\n5 the server cannot be reached or another process owns the data directory, 130 ended at once.',
     )
-    .addHelpText('after', examples('parley worker', 'parley worker --health-port 8080 --json'))
+    .examples('parley worker', 'parley worker --health-port 8080 --json')
     .action(ends((options: WorkerOptions) => worker(shell, options)));
 }
 
@@ -59,7 +43,9 @@ async function worker(shell: Shell, options: WorkerOptions): Promise<ExitCode> {
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
   refuseWithoutServer(config);
   const view = workerView(shell, options.json === true);
-  const life = new WorkerLife(shell, view);
+  const life = endSignals(shell, () =>
+    view.notice('stopping: nothing new is taken, what runs may end; a second signal ends it at once'),
+  );
   try {
     const port = await shell.hostPort();
     const opening = port.openHost(config, { onNotice: (text) => view.notice(text), isWorker: true });
@@ -84,33 +70,10 @@ function refuseWithoutServer({ engine }: DeploymentConfig): void {
   });
 }
 
-/** Signals: the first asks for the end, the second does not wait for it. */
-class WorkerLife {
-  readonly stopListening: () => void;
-  /** Resolves at the first signal. */
-  readonly asked: Promise<void>;
-  /** Resolves at the second one. */
-  readonly cutOff: Promise<null>;
-  isStopping = false;
-
-  constructor(shell: Shell, view: WorkerView) {
-    const asked = deferred<void>();
-    const cutOff = deferred<null>();
-    this.asked = asked.promise;
-    this.cutOff = cutOff.promise;
-    this.stopListening = shell.onInterrupt(() => {
-      if (this.isStopping) return cutOff.resolve(null);
-      this.isStopping = true;
-      view.notice('stopping: nothing new is taken, what runs may end; a second signal ends it at once');
-      asked.resolve();
-    });
-  }
-}
-
 interface Serving {
   readonly host: Host;
   readonly view: WorkerView;
-  readonly life: WorkerLife;
+  readonly life: EndSignals;
   readonly options: WorkerOptions;
 }
 
@@ -122,7 +85,7 @@ async function serve({ host, view, life, options }: Serving): Promise<ExitCode> 
   try {
     health = await openHealth(options, {
       isHealthy: () => isHealthy,
-      isReady: async () => isHealthy && !life.isStopping && (await host.isReady()),
+      isReady: async () => isHealthy && !life.isAsked && (await host.isReady()),
     });
     if (host.engine.kind === 'temporal') view.serving(host.engine, health?.url ?? null);
     await Promise.race([life.asked, host.ended]);
@@ -141,10 +104,4 @@ async function openHealth(
 ): Promise<HealthServer | null> {
   if (healthPort === undefined) return null;
   return await startHealthServer({ host: healthHost, port: healthPort, ...answers });
-}
-
-function deferred<Value>(): { readonly promise: Promise<Value>; resolve(value: Value): void } {
-  let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((settle) => (resolve = settle));
-  return { promise, resolve };
 }

@@ -4,7 +4,6 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { Option, type Command } from 'commander';
 import { parse } from 'yaml';
 import type { GivenInputs } from '../../dsl/world.ts';
 import { CliError } from '../../host/cli-error.ts';
@@ -20,20 +19,6 @@ export interface InputOptions {
 
 /** Parameters that people write; more is data, which belongs into a file of rows. */
 const FILE_BYTES_MAX = 1024 * 1024;
-
-export function addInputOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--input <name=value>', 'value for an input of the job; may be given again').argParser(
-        collected,
-      ),
-    )
-    .option('--inputs <file>', 'values for inputs: a map as YAML or JSON');
-}
-
-function collected(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value];
-}
 
 /** @throws CliError for what is no NAME=VALUE, and for a file that is no map */
 export function givenInputs(shell: Pick<Shell, 'cwd'>, { input, inputs }: InputOptions): GivenInputs {

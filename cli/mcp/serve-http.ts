@@ -11,9 +11,8 @@ import { sameText } from '../../api/session-auth.ts';
 import { severalHeaders, repeatedHeader } from '../../core/repeated-header.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { MINUTE_MS } from '../../core/time.ts';
-import { CliError } from '../../host/cli-error.ts';
 import { answerErrors } from '../../api/error-answer.ts';
-import { isLoopback } from '../../host/serve/loopback.ts';
+import { isLoopback, listening } from '../../host/listening.ts';
 
 export interface HttpPlace {
   readonly host: string;
@@ -72,7 +71,8 @@ export async function serveHttp(place: HttpPlace): Promise<McpHttp> {
       await session.transport.handleRequest(request.raw, reply.raw, request.body);
     },
   });
-  const address = await listen(app, place);
+  const { host, port: wanted } = place;
+  const address = await listening(place, () => app.listen({ host, port: wanted }));
   const { port } = new URL(address);
   for (const name of namesOf(place.host)) hosts.add(`${name}:${port}`);
   return {
@@ -82,19 +82,6 @@ export async function serveHttp(place: HttpPlace): Promise<McpHttp> {
       await app.close();
     },
   };
-}
-
-type App = ReturnType<typeof Fastify>;
-
-async function listen(app: App, { host, port }: HttpPlace): Promise<string> {
-  try {
-    return await app.listen({ host, port });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new CliError(`Cannot listen on port ${port} of "${host}": ${code}`, {
-      remedy: 'choose another --port or --host',
-    });
-  }
 }
 
 /** A page that has this machine's name resolved to its own is kept out by what it must say: the name it asked for. */

@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { Option, type Command } from 'commander';
 import { CliError } from '../../host/cli-error.ts';
 import { EXIT } from '../../host/exit-code.ts';
 import type { Shell } from '../../host/shell.ts';
+import { API_KEY_VARIABLE } from '../command-context.ts';
 
 export interface ServerOptions {
   readonly server?: string;
@@ -20,18 +20,6 @@ export interface ServerAddress {
   readonly key: string;
 }
 
-const KEY_VARIABLE = 'PARLEY_API_KEY';
-
-export function addServerOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--server <url>', 'service that has the run, instead of a deployment of this machine'),
-    )
-    .addOption(
-      new Option('--api-key <where>', `with --server: env:NAME or file:PATH (default: env:${KEY_VARIABLE})`),
-    );
-}
-
 /** Null when no service is named. @throws CliError */
 export function serverAddress(shell: Shell, { server, apiKey }: ServerOptions): ServerAddress | null {
   if (server === undefined) {
@@ -42,7 +30,7 @@ export function serverAddress(shell: Shell, { server, apiKey }: ServerOptions): 
     throw new CliError(`Cannot use --server "${server}": it is no address of a service`, {
       remedy: 'write it as "parley serve" prints it, such as https://parley.example.com',
     });
-  return { url: server.replace(/\/+$/, ''), key: keyOf(shell, apiKey ?? `env:${KEY_VARIABLE}`) };
+  return { url: server.replace(/\/+$/, ''), key: keyOf(shell, apiKey ?? `env:${API_KEY_VARIABLE}`) };
 }
 
 /** What `env:NAME` or `file:PATH` leads to; null for nothing. @throws CliError for other spellings */

@@ -3,16 +3,16 @@
  * Owns what is printed and the end; the server itself is started by temporal/dev-server.
  */
 import path from 'node:path';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { DevServer, DevServerOptions } from '../../temporal/dev-server/start-dev-server.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { parsePort } from '../parse-port.ts';
 import { openRecords } from '../../host/records.ts';
 import { padded, printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
-import { namespaceOption, serverOf } from './server-options.ts';
+import { serverOf } from './server-options.ts';
 
 interface DevFlags extends Flags {
   readonly port: number;
@@ -26,32 +26,18 @@ const DEFAULT_PORT = 7233;
 /** Where the tools of Temporal expect the user interface. */
 const DEFAULT_UI_PORT = 8233;
 
-export function devCommand({ shell, ends }: CommandContext): Command {
-  return new Command()
+export function devCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('dev')
     .summary('run a Temporal server for development')
     .description('Run a Temporal server for development, in the foreground. It listens on loopback only.')
-    .addOption(
-      new Option('--port <n>', 'TCP port; 0 takes a free one').argParser(parsePort).default(DEFAULT_PORT),
-    )
-    .addOption(
-      new Option('--ui-port <n>', 'TCP port of the user interface; 0 takes a free one')
-        .argParser(parsePort)
-        .default(DEFAULT_UI_PORT),
-    )
+    .option('--port <n>', 'TCP port; 0 takes a free one', parsePort, DEFAULT_PORT)
+    .option('--ui-port <n>', 'TCP port of the user interface; 0 takes a free one', parsePort, DEFAULT_UI_PORT)
     .addOption(new Option('--headless', 'no user interface').conflicts('uiPort'))
-    .addOption(new Option('--db-file <file>', 'keep everything in this file (default: in memory)'))
-    .addOption(namespaceOption())
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 stopped by Ctrl-C, 2 it cannot be started so, 5 the server ended by itself.',
-    )
-    .addHelpText(
-      'after',
-      examples('parley temporal dev', 'parley temporal dev --db-file .parley/temporal.db'),
-    )
+    .option('--db-file <file>', 'keep everything in this file (default: in memory)')
+    .shares('namespace', 'json', 'config')
+    .says('Exit codes: 0 stopped by Ctrl-C, 2 it cannot be started so, 5 the server ended by itself.')
+    .examples('parley temporal dev', 'parley temporal dev --db-file .parley/temporal.db')
     .action(ends((flags: DevFlags) => serve(shell, flags)));
 }
 

@@ -2,17 +2,17 @@
  * `parley temporal register`: the namespace and the search attributes, made where they are missing.
  * Owns what is printed; a repeat says that there was nothing to do.
  */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import type { Registered } from '../../temporal/register.ts';
 import { formatDuration, parseDuration } from '../../dsl/duration.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import { sleep } from '../../runtimes/on-host/wait.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
-import { addressOption, namespaceOption, serverOf, type ServerFlags } from './server-options.ts';
+import { serverOf, type ServerFlags } from './server-options.ts';
 
 interface RegisterFlags extends ServerFlags {
   readonly retentionDays: number;
@@ -26,30 +26,24 @@ const RETENTION_DAYS = 7;
 /** What a server accepts by default. */
 const RETENTION_DAYS_MAX = 365;
 
-export function registerCommand({ shell, ends }: CommandContext): Command {
-  return new Command()
+export function registerCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('register')
     .summary('make namespace and search attributes')
     .description('Make the namespace, if it is missing, and register the search attributes of Parley.')
-    .addOption(addressOption())
-    .addOption(namespaceOption())
-    .addOption(
-      new Option('--retention-days <n>', 'how long closed workflows of a new namespace are kept')
-        .argParser(parseDays)
-        .default(RETENTION_DAYS),
+    .shares('address', 'namespace')
+    .option(
+      '--retention-days <n>',
+      'how long closed workflows of a new namespace are kept',
+      parseDays,
+      RETENTION_DAYS,
     )
-    .addOption(
-      new Option('--wait <duration>', 'try again so long while the server does not answer, as 10m').argParser(
-        parseWait,
-      ),
+    .option('--wait <duration>', 'try again so long while the server does not answer, as 10m', parseWait)
+    .shares('json', 'config')
+    .says(
+      'Exit codes: 0 registered, 2 the server cannot be used so, 4 it refuses the key, 5 it does not answer.',
     )
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 registered, 2 the server cannot be used so, 4 it refuses the key, 5 it does not answer.',
-    )
-    .addHelpText('after', examples('parley temporal register --address HOST:7233 --namespace parley'))
+    .examples('parley temporal register --address HOST:7233 --namespace parley')
     .action(ends((flags: RegisterFlags) => register(shell, flags)));
 }
 

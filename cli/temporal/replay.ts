@@ -3,10 +3,10 @@
  * Owns what is printed and the exit code; histories and replaying are temporal/replay's.
  */
 import path from 'node:path';
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { Histories, Replayed } from '../../temporal/replay.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { builtProgram } from '../../host/sandboxes/places.ts';
 import { converterOf, knownSealKey, type KeySource } from '../../host/engines/temporal-codec.ts';
@@ -14,7 +14,7 @@ import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
-import { addressOption, namespaceOption, serverIn, type ServerFlags } from './server-options.ts';
+import { serverIn, type ServerFlags } from './server-options.ts';
 
 interface ReplayFlags extends ServerFlags {
   readonly workflow?: string;
@@ -22,30 +22,23 @@ interface ReplayFlags extends ServerFlags {
   readonly json?: true;
 }
 
-export function replayCommand({ shell, ends }: CommandContext): Command {
-  return new Command()
+export function replayCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('replay')
     .summary('replay histories against this build')
     .description(
       'Replay histories against this build: of files, of one workflow, or of what a query of the server finds.',
     )
     .argument('[path]', 'file or folder of histories, as "temporal workflow show --output json" prints them')
-    .addOption(new Option('--workflow <id>', 'every run of this workflow on the server'))
+    .option('--workflow <id>', 'every run of this workflow on the server')
     .addOption(new Option('--query <text>', 'every run that the server lists for it').conflicts('workflow'))
-    .addOption(addressOption())
-    .addOption(namespaceOption())
-    .addOption(configOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 all replayed, 1 one did not, 2 nothing can be replayed so, 5 the server does not answer.',
+    .shares('address', 'namespace', 'config', 'json')
+    .says(
+      'Exit codes: 0 all replayed, 1 one did not, 2 nothing can be replayed so, 5 the server does not answer.',
     )
-    .addHelpText(
-      'after',
-      examples(
-        'parley temporal replay histories/',
-        `parley temporal replay --query "ExecutionStatus = 'Running'"`,
-      ),
+    .examples(
+      'parley temporal replay histories/',
+      `parley temporal replay --query "ExecutionStatus = 'Running'"`,
     )
     .action(ends((place: string | undefined, flags: ReplayFlags) => replayAll(shell, place, flags)));
 }

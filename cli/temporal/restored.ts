@@ -2,11 +2,10 @@
  * `parley temporal restored`: what the store remembers beyond histories that were set back is forgotten.
  * Owns the guards: an owner of the data directory refuses it, and nothing is forgotten without --yes.
  */
-import { Command, Option } from 'commander';
 import { addressFromKey, type EntityAddress, type MachineName } from '../../core/ids.ts';
 import type { JournalHeld } from '../../ports/journal.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext, type Flags } from '../command-context.ts';
+import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { openRecords } from '../../host/records.ts';
@@ -26,8 +25,8 @@ const MACHINES: Readonly<Record<MachineName, true>> = {
   shard: true,
 };
 
-export function restoredCommand({ shell, ends }: CommandContext): Command {
-  return new Command()
+export function restoredCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('restored')
     .summary('go on after workflows were reset or restored')
     .description(
@@ -35,16 +34,14 @@ export function restoredCommand({ shell, ends }: CommandContext): Command {
         ' earlier point.',
     )
     .argument('[workflow]', 'the workflow that was reset, as sandbox/ID, conversation/ID, run/ID or shard/ID')
-    .addOption(new Option('--all', 'every workflow: the database of Temporal was restored'))
-    .addOption(new Option('--yes', 'do it; otherwise it is only said what would be forgotten'))
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nStop the workers first. Exit codes: 0 forgotten, 2 it cannot be done so, 3 nothing was done because --yes is' +
+    .option('--all', 'every workflow: the database of Temporal was restored')
+    .option('--yes', 'do it; otherwise it is only said what would be forgotten')
+    .shares('json', 'config')
+    .says(
+      'Stop the workers first. Exit codes: 0 forgotten, 2 it cannot be done so, 3 nothing was done because --yes is' +
         '\nmissing, 5 another process owns the data directory.',
     )
-    .addHelpText('after', examples('parley temporal restored --all --yes'))
+    .examples('parley temporal restored --all --yes')
     .action(ends((workflow: string | undefined, flags: RestoredFlags) => restored(shell, workflow, flags)));
 }
 

@@ -2,13 +2,13 @@
  * `parley temporal schedule`: the schedule of a job, made as the job says, and what is done to one by hand.
  * Owns flags and what is printed; what a schedule is on a server is in temporal/schedules/.
  */
-import { Command, Option } from 'commander';
+import { Option } from 'commander';
 import { runId, type RunId } from '../../core/ids.ts';
 import type { Plan, PlanSchedule } from '../../core/plan/plan.ts';
 import { converterOf, knownSealKey } from '../../host/engines/temporal-codec.ts';
 import type { Schedules, ListedSchedule } from '../../temporal/schedules/schedules.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { loadPlan } from '../job/load-plan.ts';
@@ -17,7 +17,7 @@ import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import { refuseAwaiting } from '../job/staged-rows.ts';
 import type { Shell } from '../../host/shell.ts';
-import { addressOption, namespaceOption, type ServerFlags, serverIn } from './server-options.ts';
+import { type ServerFlags, serverIn } from './server-options.ts';
 
 /** What can be done to one that exists, by its name. */
 const DEEDS = { delete: 'deleted', pause: 'paused', unpause: 'unpaused', trigger: 'triggered' } as const;
@@ -27,12 +27,12 @@ interface ScheduleFlags extends ServerFlags, Partial<Readonly<Record<Deed, strin
   readonly json?: true;
 }
 
-export function scheduleCommand({ shell, ends }: CommandContext): Command {
+export function scheduleCommand({ shell, ends }: CommandContext): CliCommand {
   const byHand = (deed: Deed, words: string): Option => {
     const others = (Object.keys(DEEDS) as Deed[]).filter((other) => other !== deed);
     return new Option(`--${deed} <name>`, words).conflicts(others);
   };
-  return new Command()
+  return new CliCommand()
     .name('schedule')
     .summary('make the schedule of a job')
     .description('Make or change the schedule of a job as its file says, or act on one by its name.')
@@ -41,18 +41,9 @@ export function scheduleCommand({ shell, ends }: CommandContext): Command {
     .addOption(byHand('pause', 'let it not fire until it is unpaused'))
     .addOption(byHand('unpause', 'let it fire again'))
     .addOption(byHand('trigger', 'begin a run now'))
-    .addOption(addressOption())
-    .addOption(namespaceOption())
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done, 2 it cannot be done so, 4 the server refuses the key, 5 it does not answer.',
-    )
-    .addHelpText(
-      'after',
-      examples('parley temporal schedule nightly.yaml', 'parley temporal schedule --trigger nightly'),
-    )
+    .shares('address', 'namespace', 'json', 'config')
+    .says('Exit codes: 0 done, 2 it cannot be done so, 4 the server refuses the key, 5 it does not answer.')
+    .examples('parley temporal schedule nightly.yaml', 'parley temporal schedule --trigger nightly')
     .action(ends((file: string | undefined, flags: ScheduleFlags) => schedule(shell, file, flags)));
 }
 
@@ -178,16 +169,13 @@ interface SchedulesFlags extends ServerFlags {
 }
 
 /** `parley temporal schedules`: which jobs run by themselves, and when next. */
-export function schedulesCommand({ shell, ends }: CommandContext): Command {
-  return new Command()
+export function schedulesCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('schedules')
     .summary('list the schedules of jobs')
     .description('List the schedules of jobs, with their next runs.')
-    .addOption(addressOption())
-    .addOption(namespaceOption())
-    .addOption(jsonOption())
-    .addOption(configOption())
-    .addHelpText('after', examples('parley temporal schedules'))
+    .shares('address', 'namespace', 'json', 'config')
+    .examples('parley temporal schedules')
     .action(ends((flags: SchedulesFlags) => list(shell, flags)));
 }
 

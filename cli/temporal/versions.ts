@@ -3,28 +3,26 @@
  * Owns what is printed.
  */
 import type { Connection } from '@temporalio/client';
-import { Command, Option, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { openDeployment } from '../../host/open-deployment.ts';
 import type { DeploymentBuilds } from '../../temporal/versioning/builds.ts';
 import type { DrainProgress } from '../../temporal/versioning/drain.ts';
-import { configOption, examples, jsonOption, type CommandContext } from '../command-context.ts';
+import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openRecords } from '../../host/records.ts';
 import { table, printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
-import { addressOption, namespaceOption, serverIn, type ServerFlags } from './server-options.ts';
+import { serverIn, type ServerFlags } from './server-options.ts';
 
-export function versionsCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command()
+export function versionsCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('versions')
     .summary('list the builds of the workers')
-    .description('List the builds of the workers: their status, and the open entities on each.');
-  return withServerOptions(command)
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 listed, 2 the server cannot be used so, 4 it refuses the key, 5 it does not answer.',
-    )
-    .addHelpText('after', examples('parley temporal versions'))
+    .description('List the builds of the workers: their status, and the open entities on each.')
+    .option('--deployment <name>', DEPLOYMENT)
+    .shares('address', 'namespace', 'json', 'config')
+    .says('Exit codes: 0 listed, 2 the server cannot be used so, 4 it refuses the key, 5 it does not answer.')
+    .examples('parley temporal versions')
     .action(ends((flags: VersionFlags) => list(shell, flags)));
 }
 
@@ -89,20 +87,7 @@ interface AskedServer {
 
 /** Meant when neither the command nor the deployment's file names one. */
 const DEPLOYMENT_DEFAULT = 'parley';
-
-export function withServerOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        '--deployment <name>',
-        `deployment of the workers (default: engine.versioning.deployment, or ${DEPLOYMENT_DEFAULT})`,
-      ),
-    )
-    .addOption(addressOption())
-    .addOption(namespaceOption())
-    .addOption(jsonOption())
-    .addOption(configOption());
-}
+const DEPLOYMENT = `deployment of the workers (default: engine.versioning.deployment, or ${DEPLOYMENT_DEFAULT})`;
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden */
 export async function askServer<Answer>(
@@ -128,18 +113,18 @@ export async function askServer<Answer>(
 }
 
 /** `parley temporal promote`: one build of the workers becomes the current one. */
-export function promoteCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command()
+export function promoteCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('promote')
     .summary('make a build of the workers the current one')
     .description('Make a build the current one: everything that begins, begins on it.')
-    .argument('<build>', 'build id, as "parley temporal versions" prints it');
-  return withServerOptions(command)
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 it is current, 2 it cannot be promoted, 4 the server refuses the key, 5 it does not answer.',
+    .argument('<build>', 'build id, as "parley temporal versions" prints it')
+    .option('--deployment <name>', DEPLOYMENT)
+    .shares('address', 'namespace', 'json', 'config')
+    .says(
+      'Exit codes: 0 it is current, 2 it cannot be promoted, 4 the server refuses the key, 5 it does not answer.',
     )
-    .addHelpText('after', examples('parley temporal promote 1.2.0-3fb2a91c07de'))
+    .examples('parley temporal promote 1.2.0-3fb2a91c07de')
     .action(ends((buildId: string, flags: VersionFlags) => promoteBuild(shell, buildId, flags)));
 }
 
@@ -179,24 +164,22 @@ const WAIT_SECONDS = 600;
 const WAIT_SECONDS_MAX = 86_400;
 
 /** `parley temporal drain`: what is open on an old build moves to the current one. */
-export function drainCommand({ shell, ends }: CommandContext): Command {
-  const command = new Command()
+export function drainCommand({ shell, ends }: CommandContext): CliCommand {
+  return new CliCommand()
     .name('drain')
     .summary('move what is open on an old build to the current one')
     .description(
       'Ask every open entity of a build to go on with the current one, and wait until none is left.',
     )
     .argument('<build>', 'build id, as "parley temporal versions" prints it')
-    .addOption(
-      new Option('--wait <seconds>', 'how long to wait').argParser(parseSeconds).default(WAIT_SECONDS),
-    );
-  return withServerOptions(command)
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 nothing is left on it, 2 it cannot be drained, 3 something is left, 4 the server refuses the' +
+    .option('--wait <seconds>', 'how long to wait', parseSeconds, WAIT_SECONDS)
+    .option('--deployment <name>', DEPLOYMENT)
+    .shares('address', 'namespace', 'json', 'config')
+    .says(
+      'Exit codes: 0 nothing is left on it, 2 it cannot be drained, 3 something is left, 4 the server refuses the' +
         '\nkey, 5 it does not answer, 130 Ctrl-C.',
     )
-    .addHelpText('after', examples('parley temporal drain 1.1.0-77d0c4e21ab9'))
+    .examples('parley temporal drain 1.1.0-77d0c4e21ab9')
     .action(ends((buildId: string, flags: DrainFlags) => drainBuild(shell, buildId, flags)));
 }
 

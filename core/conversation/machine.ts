@@ -10,7 +10,7 @@ import { runCell } from '../machine/transition-table.ts';
 import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import { begin } from './start.ts';
-import { initConversation, copyConversation, type ConversationState } from './state.ts';
+import { initConversation, type ConversationState } from './state.ts';
 import { CONVERSATION_TABLE } from './table.ts';
 import { isOver } from './conversation-context.ts';
 import { settleConversation } from './settle.ts';
@@ -67,7 +67,7 @@ function init(
 
 const STEP: StepOptions<ConversationState, ConversationOrder> = {
   prefixOf: (state) => `conversation/${state.spec.conversationId}`,
-  copy: copyConversation,
+  copy: (state) => ({ ...state }),
   settle: settleConversation,
 };
 

@@ -14,7 +14,6 @@ import type {
   SandboxSnapshot,
 } from '../machine/snapshot.ts';
 import type { ExecutionStatus, GroupingStrategy, StartTaskStatus } from '../status.ts';
-import type { Mutable } from '../machine/step-context.ts';
 
 /** Phases in order of life. */
 export const CONVERSATION_PHASES = [
@@ -176,51 +175,6 @@ export function initConversation(
     resumeRequests: 0,
     recheckAt: null,
     seen: [],
-  };
-}
-
-/**
- * A copy to write on. The fields are written out, in one order: an engine reads objects of one shape much faster than
- * those that a spread makes, and a field that is forgotten here does not compile.
- */
-export function copyConversation(state: ConversationState): Mutable<ConversationState> {
-  return {
-    version: state.version,
-    commandCount: state.commandCount,
-    spec: state.spec,
-    createdAt: state.createdAt,
-    updatedAt: state.updatedAt,
-    watcher: state.watcher,
-    phase: state.phase,
-    sequence: state.sequence,
-    startTask: state.startTask,
-    startTaskDetail: state.startTaskDetail,
-    startDeadline: state.startDeadline,
-    awaiting: state.awaiting,
-    awaitingGeneration: state.awaitingGeneration,
-    sandboxId: state.sandboxId,
-    spilled: state.spilled,
-    sandbox: state.sandbox,
-    attachRequestId: state.attachRequestId,
-    placements: state.placements,
-    waitsFor: state.waitsFor,
-    roomOffered: state.roomOffered,
-    excluded: state.excluded,
-    openGeneration: state.openGeneration,
-    executionStatus: state.executionStatus,
-    executionStatusAt: state.executionStatusAt,
-    executionDetail: state.executionDetail,
-    agentActivity: state.agentActivity,
-    agentSequence: state.agentSequence,
-    watch: state.watch,
-    interrupted: state.interrupted,
-    limitReached: state.limitReached,
-    queue: state.queue,
-    deliveries: state.deliveries,
-    resumeRequestId: state.resumeRequestId,
-    resumeRequests: state.resumeRequests,
-    recheckAt: state.recheckAt,
-    seen: state.seen,
   };
 }
 

@@ -15,7 +15,7 @@ import { RUN_PARTS } from './parts.ts';
 import { warmPool } from './admission/pool.ts';
 import { FIRST_SEQUENCE } from './shards.ts';
 import { hasEndedForGood } from './items-by-phase.ts';
-import { copyRun, type RunState } from './state.ts';
+import { type RunState } from './state.ts';
 import { RUN_TABLE } from './table.ts';
 import type { RunContext } from './run-context.ts';
 import { directShards } from './shard-directives.ts';
@@ -50,7 +50,7 @@ function init(event: Extract<RunEvent, { type: 'runStarted' }>, now: number): St
 
 const STEP: StepOptions<RunState, RunOrder> = {
   prefixOf: (state) => `run/${state.runId}`,
-  copy: copyRun,
+  copy: (state) => ({ ...state }),
   settle: settleRun,
 };
 

@@ -9,7 +9,6 @@ import type { PlanNeed, PlanWhole } from '../plan/plan.ts';
 import type { SeenRequests } from '../machine/requests.ts';
 import type { LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
-import type { Mutable } from '../machine/step-context.ts';
 import type { RunRules } from './rules.ts';
 import type { Trip } from './admission/trip.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
@@ -210,45 +209,6 @@ export interface RunState {
   readonly shards?: readonly boolean[] | undefined;
   /** Only in a shard, which is a run of a few items that another one admits. */
   readonly slice?: Slice | undefined;
-}
-
-/**
- * A copy to write on. The fields are written out, in one order: an engine reads objects of one shape much faster than
- * those that a spread makes, and a field that is forgotten here does not compile.
- */
-export function copyRun(state: RunState): Mutable<RunState> {
-  return {
-    version: state.version,
-    commandCount: state.commandCount,
-    runId: state.runId,
-    userId: state.userId,
-    name: state.name,
-    planHash: state.planHash,
-    rules: state.rules,
-    phase: state.phase,
-    mode: state.mode,
-    reason: state.reason,
-    sequence: state.sequence,
-    createdAt: state.createdAt,
-    endedAt: state.endedAt,
-    items: state.items,
-    byPhase: state.byPhase,
-    sandboxes: state.sandboxes,
-    spentNanoUsd: state.spentNanoUsd,
-    breakerHits: state.breakerHits,
-    trip: state.trip,
-    pace: state.pace,
-    awaiting: state.awaiting,
-    warming: state.warming,
-    cleanBy: state.cleanBy,
-    settleAt: state.settleAt,
-    reconciliation: state.reconciliation,
-    reconcileError: state.reconcileError,
-    closing: state.closing,
-    seen: state.seen,
-    shards: state.shards,
-    slice: state.slice,
-  };
 }
 
 /** By its index in the plan, wherever it is hosted. */

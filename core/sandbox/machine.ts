@@ -9,7 +9,7 @@ import { runCell } from '../machine/transition-table.ts';
 import { playStep, type Identified, type StepOptions } from '../machine/step-context.ts';
 import type { SandboxEvent, SandboxOrder } from './message.ts';
 import { attach, sandboxDeadline } from './requests.ts';
-import { initSandbox, copySandbox, type SandboxState } from './state.ts';
+import { initSandbox, type SandboxState } from './state.ts';
 import { SANDBOX_TABLE } from './table.ts';
 import { beginStart, settleSandbox } from './sandbox-context.ts';
 
@@ -55,7 +55,7 @@ function sandboxClockSet(state: SandboxState | null, byMs: number): SandboxState
 
 const STEP: StepOptions<SandboxState, SandboxOrder> = {
   prefixOf: (state) => `sandbox/${state.sandboxId}`,
-  copy: copySandbox,
+  copy: (state) => ({ ...state }),
   settle: settleSandbox,
 };
 

@@ -6,7 +6,6 @@ import type { ConversationId, SandboxId, UserId } from '../ids.ts';
 import type { SeenRequests } from '../machine/requests.ts';
 import type { AgentActivity, SandboxSnapshot } from '../machine/snapshot.ts';
 import type { PauseReason, ReleaseReason, SandboxStatus, Transition } from '../status.ts';
-import type { Mutable } from '../machine/step-context.ts';
 
 /** Phases in order of life. Several of them share one public status (D8). */
 export const SANDBOX_PHASES = [
@@ -144,47 +143,6 @@ export function initSandbox(spec: SandboxSpec, now: number): SandboxState {
     attached: {},
     waiters: [],
     seen: [],
-  };
-}
-
-/**
- * A copy to write on. The fields are written out, in one order: an engine reads objects of one shape much faster than
- * those that a spread makes, and a field that is forgotten here does not compile.
- */
-export function copySandbox(state: SandboxState): Mutable<SandboxState> {
-  return {
-    version: state.version,
-    commandCount: state.commandCount,
-    sandboxId: state.sandboxId,
-    userId: state.userId,
-    createdBy: state.createdBy,
-    createdAt: state.createdAt,
-    limits: state.limits,
-    phase: state.phase,
-    generation: state.generation,
-    sequence: state.sequence,
-    status: state.status,
-    pauseReason: state.pauseReason,
-    detail: state.detail,
-    stale: state.stale,
-    awaiting: state.awaiting,
-    watch: state.watch,
-    wanted: state.wanted,
-    releaseReason: state.releaseReason,
-    sessionStartedAt: state.sessionStartedAt,
-    releasedAt: state.releasedAt,
-    phaseDeadline: state.phaseDeadline,
-    attempts: state.attempts,
-    deletedByUser: state.deletedByUser,
-    archive: state.archive,
-    stopMs: state.stopMs,
-    stoppedAt: state.stoppedAt,
-    everReady: state.everReady,
-    attached: state.attached,
-    waiters: state.waiters,
-    inRun: state.inRun,
-    roomOffered: state.roomOffered,
-    seen: state.seen,
   };
 }
 

@@ -11,7 +11,7 @@ import type { RunOrder } from '../run/message.ts';
 import { RUN_PARTS } from '../run/parts.ts';
 import type { RunRules } from '../run/rules.ts';
 import { FIRST_SEQUENCE } from '../run/shards.ts';
-import { copyRun, type RunState, indexAt, isInFlight, type RunItem } from '../run/state.ts';
+import { type RunState, indexAt, isInFlight, type RunItem } from '../run/state.ts';
 import { hostKey, type RunContext } from '../run/run-context.ts';
 import { runClockSet } from '../run/working-time.ts';
 import { runCell } from '../machine/transition-table.ts';
@@ -95,7 +95,7 @@ function init(
 
 const STEP: StepOptions<RunState, RunOrder> = {
   prefixOf: hostKey,
-  copy: copyRun,
+  copy: (state) => ({ ...state }),
   settle: settleShard,
 };
 

@@ -2,7 +2,7 @@
  * Keys that contradict each other or are of no use alone.
  * Owns pairs of keys of one map; must not look at other conversations.
  */
-import type { Report } from './report.ts';
+import { addBeside, type Report } from './report.ts';
 import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../read/tree.ts';
 import { allFields, conversationsOf, type CheckContext } from './check-context.ts';
 
@@ -23,10 +23,7 @@ function checkHost(placement: Tree | undefined, report: Report): void {
   for (const key of ['host', 'labels']) {
     const entry = entryOf(placement, key);
     if (entry === undefined) continue;
-    report.add('JOB215', entry.keySpan, `"${key}" and "sandbox" both say where conversations run`, {
-      remedy: 'keep one of the two',
-      related: [{ span: sandbox.keySpan, message: '"sandbox" here' }],
-    });
+    addBeside(report, 'JOB215', [entry, sandbox], `"${key}" and "sandbox" both say where conversations run`);
   }
 }
 
@@ -35,17 +32,13 @@ function checkPool(placement: Tree | undefined, report: Report): void {
   if (pool === undefined) return;
   const sandbox = entryOf(placement, 'sandbox');
   if (sandbox !== undefined)
-    report.add('JOB215', pool.keySpan, '"pool" and "sandbox" both say where conversations run', {
-      remedy: 'keep one of the two',
-      related: [{ span: sandbox.keySpan, message: '"sandbox" here' }],
-    });
+    addBeside(report, 'JOB215', [pool, sandbox], '"pool" and "sandbox" both say where conversations run');
   const strategy = entryOf(placement, 'strategy');
   const places = entryOf(pool.value, 'max_per_sandbox');
   const isShared = places?.value.kind === 'scalar' && Number(places.value.value) > 1;
   if (strategy !== undefined && textOf(strategy.value) === 'no_grouping' && isShared)
-    report.add('JOB215', places.keySpan, '"no_grouping" means one conversation in a sandbox', {
+    addBeside(report, 'JOB215', [places, strategy], '"no_grouping" means one conversation in a sandbox', {
       remedy: 'write another strategy, or leave out "max_per_sandbox"',
-      related: [{ span: strategy.keySpan, message: '"strategy" here' }],
     });
   const recycle = entryOf(pool.value, 'recycle');
   if (recycle === undefined || recycle.value.kind !== 'map' || entriesOf(recycle.value).length > 0) return;
@@ -60,17 +53,12 @@ function checkBranch(tree: Tree, root: Tree, report: Report): void {
   const ref = entryOf(childOf(tree, 'repo'), 'ref');
   const other = inRepo ?? branch;
   if (ref !== undefined && other !== undefined)
-    report.add('JOB215', ref.keySpan, '"ref" and "branch" both say where the work starts', {
-      remedy: 'keep one of the two',
-      related: [{ span: other.keySpan, message: '"branch" here' }],
-    });
+    addBeside(report, 'JOB215', [ref, other], '"ref" and "branch" both say where the work starts');
   if (branch === undefined) return;
-  if (inRepo !== undefined) {
-    report.add('JOB215', branch.keySpan, '"branch" and "repo.branch" both name the branch', {
-      remedy: 'keep one of the two',
-      related: [{ span: inRepo.keySpan, message: '"repo.branch" here' }],
+  if (inRepo !== undefined)
+    addBeside(report, 'JOB215', [branch, inRepo], '"branch" and "repo.branch" both name the branch', {
+      otherName: 'repo.branch',
     });
-  }
   const isDefaults = tree === childOf(root, 'defaults');
   const hasRepository =
     childOf(tree, 'repo') !== undefined || treeAt(root, ['defaults', 'repo']) !== undefined;

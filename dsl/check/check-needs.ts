@@ -2,7 +2,7 @@
  * Stages, and rows that one writes for another: every entry that is waited for exists, and nobody waits for itself, at whatever distance.
  * Owns the walk along `needs`; must not know what waiting does to a run.
  */
-import { nearestName } from './nearest-name.ts';
+import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
 import { conversationsOf, type CheckContext } from './check-context.ts';
@@ -18,9 +18,8 @@ export function checkNeeds({ root, report }: Pick<CheckContext, 'root' | 'report
   for (const needed of edges.values()) {
     for (const { to, tree } of needed) {
       if (edges.has(to)) continue;
-      const near = nearestName(to, [...edges.keys()]);
       report.add('JOB331', tree.span, `no conversation has the id ${quote(to)}`, {
-        remedy: near === null ? 'write the id of another conversation' : `did you mean ${quote(near)}?`,
+        remedy: didYouMean(to, [...edges.keys()], 'write the id of another conversation'),
       });
     }
   }

@@ -2,7 +2,7 @@
  * Prompts exist and say something.
  * Owns the reading of prompt files through the world; their text is literal and never interpolated.
  */
-import { nearestName } from './nearest-name.ts';
+import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from './report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
@@ -51,14 +51,11 @@ function checkVariables(text: string, { prompt, file, report }: PromptPlace): vo
   const known = vars.map(({ key }) => key);
   for (const name of named) {
     if (known.includes(name)) continue;
-    const near = nearestName(name, known);
     report.add(
       'JOB322',
       file.span,
       `the prompt file names the variable ${quote(name)}, which "vars" does not have`,
-      {
-        remedy: near === null ? `add it: vars: {${name}: …}` : `did you mean ${quote(near)}?`,
-      },
+      { remedy: didYouMean(name, known, `add it: vars: {${name}: …}`) },
     );
   }
   for (const { key, keySpan } of vars) {

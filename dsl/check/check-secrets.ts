@@ -4,7 +4,7 @@
  */
 import { CODE_HOST_KINDS } from '../../core/plan/plan-issue.ts';
 import type { SecretReference } from '../../core/plan/plan.ts';
-import { nearestName } from './nearest-name.ts';
+import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import { looksLikeSecret } from './secret-in-clear.ts';
 import { childOf, entriesOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../read/tree.ts';
@@ -57,11 +57,7 @@ function addUnknown(
     });
     return;
   }
-  const near = nearestName(name, names);
-  const remedy =
-    near !== null
-      ? `did you mean ${quote(near)}?`
-      : `declare it under "secrets": {${name}: {from: env, name: …}}`;
+  const remedy = didYouMean(name, names, `declare it under "secrets": {${name}: {from: env, name: …}}`);
   report.add('JOB302', use.span, `this job declares no secret ${quote(name)}`, { remedy });
 }
 

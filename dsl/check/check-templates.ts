@@ -3,7 +3,7 @@
  * Owns names alone, such as `item.repo`; what is more than a name is checked by the expression engine.
  */
 import { PLAIN_NAME } from '../plan/interpolate.ts';
-import { nearestName } from './nearest-name.ts';
+import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from './report.ts';
 import { spanInScalar } from '../read/scalar-offset.ts';
@@ -109,9 +109,7 @@ function remedyFor(
   known: readonly string[],
   words: { readonly none: string; readonly list: string },
 ): string {
-  const near = nearestName(name, known);
-  if (near !== null) return `did you mean ${quote(near)}?`;
-  return known.length === 0 ? words.none : `${words.list} ${known.join(', ')}`;
+  return didYouMean(name, known, known.length === 0 ? words.none : `${words.list} ${known.join(', ')}`);
 }
 
 function addProblem(problem: TemplateProblem, span: Span, { report, withId }: FieldContext): void {

@@ -10,7 +10,7 @@ import { counted } from '../../core/text/counted.ts';
 import { formatDuration } from '../duration.ts';
 import { checkPrices } from '../check-prices.ts';
 import type { LintContext } from '../lint-context.ts';
-import { nearestName } from './nearest-name.ts';
+import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from './report.ts';
 import { expressionsIn } from '../plan/template.ts';
@@ -222,9 +222,8 @@ function lintModels({ plan, root, report }: LintContext, models: readonly string
     const own = trees.get(item.entry);
     const written = childOf(own, 'model') ?? treeAt(root, ['defaults', 'model']);
     if (written === undefined) continue;
-    const near = nearestName(item.model, models);
     report.add('JOB503', written.span, `the proxy lists no model ${quote(item.model)}`, {
-      remedy: near !== null ? `did you mean ${quote(near)}?` : `it lists ${models.slice(0, 10).join(', ')}`,
+      remedy: didYouMean(item.model, models, `it lists ${models.slice(0, 10).join(', ')}`),
     });
   }
 }

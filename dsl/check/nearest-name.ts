@@ -1,7 +1,8 @@
 /**
  * "Did you mean": the nearest of a few known names.
- * Owns the distance; must not know what the names stand for.
+ * Owns the distance and the question; must not know what the names stand for.
  */
+import { quote } from '../read/quote.ts';
 
 /** Two slips of the finger; three turn one word into another. */
 const DISTANCE_MAX = 2;
@@ -15,6 +16,12 @@ export function nearestName(name: string, known: readonly string[]): string | nu
     if (best === null || distance < best.distance) best = { name: candidate, distance };
   }
   return best?.name ?? null;
+}
+
+/** The question about the nearest of the known names; `otherwise` when none is near. */
+export function didYouMean(name: string, known: readonly string[], otherwise: string): string {
+  const near = nearestName(name, known);
+  return near === null ? otherwise : `did you mean ${quote(near)}?`;
 }
 
 /** Short names are near to everything: three letters get one slip, fewer none. */

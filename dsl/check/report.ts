@@ -40,6 +40,24 @@ export interface Report {
   readonly language: Language;
 }
 
+/** A key of a map, and where it stands. */
+interface KeyAt {
+  readonly key: string;
+  readonly keySpan: Span;
+}
+
+/** A key that cannot stand beside another; it is shown where both are. */
+export function addBeside(
+  report: Report,
+  code: RuleCode,
+  [entry, other]: readonly [KeyAt, KeyAt],
+  message: string,
+  { remedy = 'keep one of the two', otherName = other.key } = {},
+): void {
+  const related = [{ span: other.keySpan, message: `"${otherName}" here` }];
+  report.add(code, entry.keySpan, message, { remedy, related });
+}
+
 /** One of the texts whose offsets the report knows; they lie one behind the other. */
 interface Source {
   readonly file: string;

@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 
 import { keysAt } from './key-advice.ts';
-import { nearestName } from './nearest-name.ts';
+import { didYouMean } from './nearest-name.ts';
 import { oneOf, quote } from '../read/quote.ts';
 import type { Report } from './report.ts';
 import { INTERPOLATION_MARK, type TextRule } from '../schema/text-rule.ts';
@@ -109,8 +109,7 @@ function addBadWord(words: readonly string[], { path, tree, subject, report }: P
     return addBadHead(words, path[0], tree, report);
   const written = tree.kind === 'scalar' ? tree.source : '';
   const found = tree.kind === 'scalar' ? quote(written) : describe(tree);
-  const near = nearestName(written, words);
-  const remedy = near === null ? `write ${oneOf(words)}` : `did you mean ${quote(near)}?`;
+  const remedy = didYouMean(written, words, `write ${oneOf(words)}`);
   report.add('JOB204', tree.span, `${subject} cannot be ${found}`, { remedy });
 }
 

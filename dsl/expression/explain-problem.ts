@@ -2,7 +2,7 @@
  * What is wrong with an expression, in words and at its place.
  * Owns the wording; must not parse or check.
  */
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { ExpressionProblem } from './expression.ts';
 import type { ExpressionScope } from './expression-scope.ts';
@@ -85,9 +85,7 @@ function isSyntax({ root }: ProblemContext): boolean {
 function unknownVariable({ summary }: EngineFailure, { scope }: ProblemContext): Words {
   const name = wordAfterColon(summary);
   const known = Object.keys(scope.variables);
-  const near = nearestName(name, known);
-  const remedy =
-    near === null ? `${scope.knows}; text stands in quotes: '${name}'` : `did you mean ${quote(near)}?`;
+  const remedy = didYouMean(name, known, `${scope.knows}; text stands in quotes: '${name}'`);
   return { kind: 'name', message: `unknown name ${quote(name)}`, remedy };
 }
 
@@ -103,8 +101,7 @@ function unknownField(failure: EngineFailure, { root, source, scope }: ProblemCo
     return { kind: 'type', message: `${spoken(found)} has no fields`, remedy };
   }
   const fields = Object.keys(type.fields);
-  const near = nearestName(field, fields);
-  const remedy = near === null ? `its fields are ${fields.join(', ')}` : `did you mean ${quote(near)}?`;
+  const remedy = didYouMean(field, fields, `its fields are ${fields.join(', ')}`);
   return { kind: 'name', message: `unknown field ${quote(field)} of ${type.spoken}`, remedy };
 }
 

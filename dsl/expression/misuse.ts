@@ -2,7 +2,7 @@
  * Expressions that an engine would take and that are refused all the same: without bound, or never true.
  * Owns the bounds of an expression and the words of fields; must not evaluate.
  */
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { oneOf, quote } from '../read/quote.ts';
 import type { ExpressionProblem } from './expression.ts';
 import type { ExpressionScope } from './expression-scope.ts';
@@ -50,10 +50,9 @@ function wrongFunction(node: SyntaxNode, { functions: known }: ExpressionScope):
   const name = callOf(node)?.name;
   if (name === undefined || known.includes(name)) return null;
   const { start, end } = node;
-  const near = nearestName(name, known);
   const message = name === 'matches' ? '"matches" is not available' : `unknown function ${quote(name)}`;
   const list = `there are ${known.join(', ')}`;
-  const remedy = name === 'matches' ? MATCHES_HINT : near === null ? list : `did you mean ${quote(near)}?`;
+  const remedy = name === 'matches' ? MATCHES_HINT : didYouMean(name, known, list);
   return { kind: 'name', message, start, end, remedy };
 }
 
@@ -106,9 +105,8 @@ function wrongWord(node: SyntaxNode, scope: ExpressionScope): ExpressionProblem 
   for (const literal of literals) {
     const word = literalText(literal);
     if (word === null || words.includes(word)) continue;
-    const near = nearestName(word, words);
     const known = words.filter((each) => each !== '');
-    const remedy = near === null ? `it is ${oneOf(known)}` : `did you mean ${quote(near)}?`;
+    const remedy = didYouMean(word, words, `it is ${oneOf(known)}`);
     const { start, end } = literal;
     return { kind: 'value', message: `this field is never ${quote(word)}`, start, end, remedy };
   }

@@ -6,7 +6,7 @@ import type { PlanItem } from '../../core/plan/plan.ts';
 import { durationValue } from './cel-engine.ts';
 import type { Value } from './expression.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from './observation.ts';
-import { once } from '../plan/once.ts';
+import { onceEach } from '../plan/once.ts';
 import { recordValue } from './record.ts';
 
 type Values = Readonly<Record<string, Value>>;
@@ -21,38 +21,15 @@ const sandboxes = new WeakMap<SandboxSeen, object>();
  * expression does not read not at all.
  */
 export function observationValues(seen: Observation): Values {
-  const names = {
-    elapsed: once(() => durationValue(seen.elapsed_ms)),
-    convs: once(() => kept(conversationLists, seen.convs, conversationValues)),
-    sandboxes: once(() => seen.sandboxes.map((each) => kept(sandboxes, each, sandboxValue))),
-    capacity: once(() => recordValue('Capacity', seen.capacity)),
-    budget: once(() => recordValue('Budget', seen.budget)),
-    run: once(() => recordValue('Run', seen.run)),
-    summary: once(() => summaryValue(seen.summary)),
-  };
-  return {
-    get elapsed() {
-      return names.elapsed();
-    },
-    get convs() {
-      return names.convs();
-    },
-    get sandboxes() {
-      return names.sandboxes();
-    },
-    get capacity() {
-      return names.capacity();
-    },
-    get budget() {
-      return names.budget();
-    },
-    get run() {
-      return names.run();
-    },
-    get summary() {
-      return names.summary();
-    },
-  };
+  return onceEach<Values>({
+    elapsed: () => durationValue(seen.elapsed_ms),
+    convs: () => kept(conversationLists, seen.convs, conversationValues),
+    sandboxes: () => seen.sandboxes.map((each) => kept(sandboxes, each, sandboxValue)),
+    capacity: () => recordValue('Capacity', seen.capacity),
+    budget: () => recordValue('Budget', seen.budget),
+    run: () => recordValue('Run', seen.run),
+    summary: () => summaryValue(seen.summary),
+  });
 }
 
 /** The names of the phase `item`; what an item does not have is "". */

@@ -2,7 +2,7 @@
  * `${{ inputs.NAME }}` as a whole value: it keeps the type of the input, wherever a job takes a value.
  * Owns which places it may stand in; an expression inside a text is filled with the items (../plan/interpolate.ts).
  */
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import { isFilledLater } from '../check/template-fields.ts';
@@ -67,10 +67,9 @@ function addUnknown(
   tree: TreeScalar,
   { known, report }: { readonly known: readonly string[]; readonly report: Report },
 ): void {
-  const near = nearestName(name, known);
   const list = known.length === 0 ? 'declare it under "inputs"' : `its inputs are ${known.join(', ')}`;
   report.add('JOB406', tree.span, `this job has no input ${quote(name)}`, {
-    remedy: near === null ? list : `did you mean ${quote(near)}?`,
+    remedy: didYouMean(name, known, list),
   });
 }
 

@@ -2,7 +2,7 @@
  * The inputs of a job with the values they have for this plan.
  * Owns where a value comes from: what was typed, then the file of values, then the default.
  */
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { normalise } from '../read/normalise.ts';
 import type { FieldTypes } from '../plan/plan-scope.ts';
 import { quote } from '../read/quote.ts';
@@ -144,11 +144,10 @@ function addUnknown(
   const known = Object.keys(declared);
   for (const name of new Set([...Object.keys(given.typed), ...Object.keys(given.values)])) {
     if (known.includes(name)) continue;
-    const near = nearestName(name, known);
     const list = known.length === 0 ? 'this job has no inputs' : `its inputs are ${known.join(', ')}`;
     const span = entryOf(root, 'inputs')?.keySpan ?? { start: 0, end: 0 };
     report.add('JOB316', span, `a value is given for ${quote(name)}, which is no input of this job`, {
-      remedy: near === null ? list : `did you mean ${quote(near)}?`,
+      remedy: didYouMean(name, known, list),
     });
   }
 }

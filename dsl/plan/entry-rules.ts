@@ -6,7 +6,7 @@ import type { CheckContext } from '../check/check-context.ts';
 import type { Entry } from './entry.ts';
 import { isSubset, type Combination } from './expand-matrix.ts';
 import { FillFailure, type Condition } from './interpolate.ts';
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import type { PlanValues } from './plan-scope.ts';
 import { quote } from '../read/quote.ts';
 import type { Row } from '../rows/row.ts';
@@ -78,10 +78,9 @@ function axesFit({ match, tree }: Rule, { conversation }: Entry, { report }: Che
   const unknown = Object.keys(match).find((axis) => !axes.includes(axis));
   if (unknown === undefined) return true;
   const span = entryOf(childOf(tree, 'match'), unknown)?.keySpan ?? { start: 0, end: 0 };
-  const near = nearestName(unknown, axes);
   const list = axes.length === 0 ? 'this conversation has no matrix' : `the axes are ${axes.join(', ')}`;
   report.add('JOB309', span, `the matrix has no axis ${quote(unknown)}`, {
-    remedy: near === null ? list : `did you mean ${quote(near)}?`,
+    remedy: didYouMean(unknown, axes, list),
   });
   return false;
 }

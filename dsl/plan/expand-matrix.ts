@@ -2,7 +2,7 @@
  * Axes to combinations: cross product in declared order, minus `exclude`, plus `include`.
  * Owns the order of items and what is wrong with an axis, an exclusion or an inclusion.
  */
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { oneOf, quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import type { ConversationDocument } from '../schema/conversation-schema.ts';
@@ -103,14 +103,11 @@ function axesFit(rule: Combination, { conversation, place, report }: PlacedRules
   const axes = Object.keys(conversation.matrix ?? {});
   const unknown = Object.keys(rule).filter((axis) => !axes.includes(axis));
   for (const axis of unknown) {
-    const near = nearestName(axis, axes);
     report.add(
       'JOB309',
       entryOf(place, axis)?.keySpan ?? { start: 0, end: 0 },
       `the matrix has no axis ${quote(axis)}`,
-      {
-        remedy: near !== null ? `did you mean ${quote(near)}?` : `the axes are ${axes.join(', ')}`,
-      },
+      { remedy: didYouMean(axis, axes, `the axes are ${axes.join(', ')}`) },
     );
   }
   return unknown.length === 0;
@@ -124,14 +121,11 @@ function addNoMatch(rule: Combination, { conversation, place, report }: PlacedRu
   if (stranger === undefined) return;
   const [axis, value] = stranger;
   const values = conversation.matrix?.[axis] ?? [];
-  const near = nearestName(value, values);
   report.add(
     'JOB307',
     spanOf(axis),
     `the axis ${quote(axis)} has no value ${quote(value)}, so this excludes nothing`,
-    {
-      remedy: near !== null ? `did you mean ${quote(near)}?` : `its values are ${oneOf(values.slice(0, 10))}`,
-    },
+    { remedy: didYouMean(value, values, `its values are ${oneOf(values.slice(0, 10))}`) },
   );
 }
 

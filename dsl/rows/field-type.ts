@@ -2,7 +2,7 @@
  * The type of a field of a row, from its value in the first row.
  * Owns which types there are, how findings call them, and what is said of a field that the first row lacks.
  */
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import type { FieldType, FieldTypes, FieldValue } from '../plan/plan-scope.ts';
 import { quote } from '../read/quote.ts';
 
@@ -32,9 +32,8 @@ export function furtherField(
   name: string,
   columns: FieldTypes,
 ): { readonly message: string; readonly remedy: string } {
-  const near = nearestName(name, Object.keys(columns));
   return {
     message: `the first row has no field ${quote(name)}`,
-    remedy: near === null ? 'every row has the same fields' : `did you mean ${quote(near)}?`,
+    remedy: didYouMean(name, Object.keys(columns), 'every row has the same fields'),
   };
 }

@@ -5,7 +5,7 @@
 import { counted } from '../../core/text/counted.ts';
 import { instantFromText } from '../../core/text/instant-text.ts';
 import { quote } from '../read/quote.ts';
-import type { Report } from '../check/report.ts';
+import { addBeside, type Report } from '../check/report.ts';
 import { INSTANT } from '../schema/text-rule.ts';
 import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../read/tree.ts';
 import { ARRIVAL_KEYS } from './arrivals-schema.ts';
@@ -36,9 +36,8 @@ export function checkItemArrivals({ root, report, plan }: PlannedCheck): void {
 function checkOne(arrivals: Tree, report: Report): void {
   const [first, second] = keysOf(arrivals, ARRIVAL_KEYS);
   if (second !== undefined && first !== undefined) {
-    const related = [{ span: first.keySpan, message: `${quote(first.key)} here` }];
     const message = `${quote(first.key)} and ${quote(second.key)} both say when`;
-    return report.add('SCN209', second.keySpan, message, { remedy: 'keep one of the two', related });
+    return addBeside(report, 'SCN209', [second, first], message);
   }
   if (first !== undefined) return;
   report.add('SCN209', placeOf(arrivals), 'this does not say when they come', {

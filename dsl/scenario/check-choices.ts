@@ -3,7 +3,7 @@
  * Owns which keys stand together; must not look at the plan.
  */
 import { quote } from '../read/quote.ts';
-import type { Report } from '../check/report.ts';
+import { addBeside, type Report } from '../check/report.ts';
 import { entryOf, type Tree, type TreeEntry } from '../read/tree.ts';
 import { keysOf, listAt, placeOf, targetKeys, type ScenarioCheck } from './scenario-check.ts';
 import { ACTION_KEYS, EXPECTATION_KEYS } from './scenario-schema.ts';
@@ -23,16 +23,12 @@ function checkEvent(event: Tree, report: Report): void {
   const [first, second] = keysOf(event, ACTION_KEYS);
   if (first === undefined) {
     if (hasUnknown(event, EVENT_KEYS)) return;
-    report.add('SCN202', placeOf(event), 'this event does nothing', {
-      remedy: `add one of ${ACTION_KEYS.join(', ')}`,
-    });
-    return;
+    const remedy = `add one of ${ACTION_KEYS.join(', ')}`;
+    return report.add('SCN202', placeOf(event), 'this event does nothing', { remedy });
   }
   if (second !== undefined) {
-    const related = [{ span: first.keySpan, message: `${quote(first.key)} here` }];
     const message = `this event does two things: ${quote(first.key)} and ${quote(second.key)}`;
-    report.add('SCN202', second.keySpan, message, { remedy: 'write two events', related });
-    return;
+    return addBeside(report, 'SCN202', [second, first], message, { remedy: 'write two events' });
   }
   checkTarget(event, first, report);
 }
@@ -53,11 +49,8 @@ function checkTarget(event: Tree, action: TreeEntry, report: Report): void {
     });
   }
   if (second === undefined) return;
-  const related = [{ span: first.keySpan, message: `${quote(first.key)} here` }];
-  report.add('SCN203', second.keySpan, `${quote(first.key)} and ${quote(second.key)} both say which`, {
-    remedy: 'keep one of the two',
-    related,
-  });
+  const message = `${quote(first.key)} and ${quote(second.key)} both say which`;
+  addBeside(report, 'SCN203', [second, first], message);
 }
 
 function noun({ key }: TreeEntry): string {
@@ -76,10 +69,8 @@ function checkExpectation(expectation: Tree, report: Report): void {
     return;
   }
   if (second !== undefined) {
-    const related = [{ span: first.keySpan, message: `${quote(first.key)} here` }];
     const message = `this expects two things: ${quote(first.key)} and ${quote(second.key)}`;
-    report.add('SCN204', second.keySpan, message, { remedy: 'write two expectations', related });
-    return;
+    return addBeside(report, 'SCN204', [second, first], message, { remedy: 'write two expectations' });
   }
   checkCompany(expectation, first, report);
   if (first.key !== 'at' || that !== undefined || hasUnknown(expectation, KNOWN_AT)) return;
@@ -94,14 +85,8 @@ const KNOWN_AT = ['at', 'that', 'within', 'name', 'why', 'level'];
 function checkCompany(expectation: Tree, kind: TreeEntry, report: Report): void {
   const that = entryOf(expectation, 'that');
   if (that !== undefined && kind.key !== 'at') {
-    report.add(
-      'JOB215',
-      that.keySpan,
-      `"that" stands beside ${quote(kind.key)}, which has the expression itself`,
-      {
-        remedy: 'remove one of the two',
-      },
-    );
+    const message = `"that" stands beside ${quote(kind.key)}, which has the expression itself`;
+    report.add('JOB215', that.keySpan, message, { remedy: 'remove one of the two' });
   }
   const within = entryOf(expectation, 'within');
   if (within === undefined || kind.key === 'at' || kind.key === 'eventually') return;

@@ -3,7 +3,7 @@
  * Pure: the job and the names of faults come from the world beside the file. Broken input is data, never an exception.
  */
 import type { Plan } from '../../core/plan/plan.ts';
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { compileAmendable, type AmendableCompilation } from '../compile-job.ts';
 import type { JobSource } from '../read/decode-source.ts';
 import type { Diagnostic } from '../check/diagnostic.ts';
@@ -140,9 +140,8 @@ function withFields<Own extends Fields>(own: Own, { limits, priority }: Fields):
 function checkFaults({ root, report }: ScenarioCheck, faults: readonly string[]): void {
   for (const { key, keySpan } of entriesOf(childOf(root, 'faults'))) {
     if (faults.includes(key)) continue;
-    const near = nearestName(key, faults);
     report.add('SCN302', keySpan, `there is no fault ${quote(key)}`, {
-      remedy: near === null ? 'docs/faults.md lists them' : `did you mean ${quote(near)}?`,
+      remedy: didYouMean(key, faults, 'docs/faults.md lists them'),
     });
   }
 }
@@ -163,9 +162,8 @@ function checkOverrides({ root, report, plan }: PlannedCheck): void {
   const ids = [...new Set(plan.items.map(({ entry }) => entry))];
   for (const { key, keySpan } of entriesOf(treeAt(root, ['overrides', 'conversations']))) {
     if (ids.includes(key)) continue;
-    const near = nearestName(key, ids);
     report.add('SCN301', keySpan, `the job has no conversation with the id ${quote(key)}`, {
-      remedy: near === null ? `its ids are ${ids.join(', ')}` : `did you mean ${quote(near)}?`,
+      remedy: didYouMean(key, ids, `its ids are ${ids.join(', ')}`),
     });
   }
   const budget = entryOf(childOf(root, 'overrides'), 'budget');

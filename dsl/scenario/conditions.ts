@@ -10,7 +10,7 @@ import type {
   ExpressionPhase,
   ExpressionProblemKind,
 } from '../expression/expression.ts';
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import type { RuleCode } from '../check/rule-catalogue.ts';
@@ -89,11 +89,10 @@ export function addUnknownKey(
     report,
   }: { readonly known: readonly string[]; readonly span: Tree['span']; readonly report: Report },
 ): void {
-  const near = nearestName(key, known);
   const shown = known.slice(0, 8).join(', ');
   const more = known.length > 8 ? ` and ${known.length - 8} more` : '';
   report.add('SCN301', span, `the plan has no conversation ${quote(key)}`, {
-    remedy: near !== null ? `did you mean ${quote(near)}?` : `its keys are ${shown}${more}`,
+    remedy: didYouMean(key, known, `its keys are ${shown}${more}`),
   });
 }
 

@@ -7,7 +7,7 @@ import type { PlanItem } from '../../core/plan/plan.ts';
 import { outlastsSession } from '../../core/sandbox/session.ts';
 import { formatDuration } from '../duration.ts';
 import { itemValues } from '../expression/values.ts';
-import { nearestName } from '../check/nearest-name.ts';
+import { didYouMean } from '../check/nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import { childOf, entriesOf, treeAt, type Tree } from '../read/tree.ts';
@@ -156,10 +156,8 @@ function lintPrices({ scenario, root, report }: ScenarioLint): void {
   const models = [...new Set(scenario.plan.items.map(({ model }) => model))];
   for (const { key, keySpan } of entriesOf(childOf(root, 'prices'))) {
     if (key === 'default' || models.includes(key)) continue;
-    const near = nearestName(key, models);
     report.add('SCN506', keySpan, `no conversation uses the model ${quote(key)}`, {
-      remedy:
-        near === null ? `the models are ${models.slice(0, 8).join(', ')}` : `did you mean ${quote(near)}?`,
+      remedy: didYouMean(key, models, `the models are ${models.slice(0, 8).join(', ')}`),
     });
   }
 }

@@ -6,6 +6,7 @@ import { Connection, WorkflowClient } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { systemClock } from '../../engine/system-clock.ts';
 import type { Notifier } from '../../ports/notifier.ts';
+import type { SecretVault } from '../../ports/secret-vault.ts';
 import type { Store } from '../../store/open-store.ts';
 import type { SealKey } from '../../store/access/seal-key.ts';
 import { checkServer } from '../../temporal/check-server.ts';
@@ -15,7 +16,7 @@ import { EntityClient } from '../../temporal/entity-client.ts';
 import { connectionOptions } from '../../temporal/server-address.ts';
 import { ask, type ServerConnection } from '../../temporal/server-client.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
-import { tombstones } from '../../temporal/tombstones.ts';
+import { tombstones, type Tombstones } from '../../temporal/tombstones.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Environment } from '../config/effective-values.ts';
 import type { Closers } from '../closers.ts';
@@ -66,25 +67,36 @@ export async function openEntityClient(
   closers.add(() => connection.close());
   const isServed = (): Promise<boolean> => hasWorker({ connection, namespace, queue });
   const client = new WorkflowClient({ connection, namespace, dataConverter });
-  const clock = systemClock;
-  const { eventsMax } = settings;
-  const stones = tombstones(store.engine, clock);
-  const texts = keptTexts(store.vault(sealKey));
+  const { entities } = entitiesOn(client, {
+    ...{ store, vault: store.vault(sealKey), queue, eventsMax: settings.eventsMax },
+    tombstones: tombstones(store.engine, systemClock),
+  });
+  return { entities, isServed };
+}
+
+export interface EntityParts {
+  readonly store: Pick<Store, 'records' | 'plans' | 'troubles' | 'engine'>;
+  readonly vault: SecretVault;
+  readonly queue: string;
+  readonly eventsMax: number;
+  readonly tombstones: Tombstones;
+}
+
+/** The entities that live on the server of the client; what is lost of them is looked for through them. */
+export function entitiesOn(
+  client: WorkflowClient,
+  { store, vault, ...rest }: EntityParts,
+): { readonly entities: EntityClient; readonly lost: LostEntities } {
   const { records, plans, troubles, engine } = store;
   const lost: LostEntities = new LostEntities({
-    ...{ client, engine, records, plans, troubles, clock },
+    ...{ client, engine, records, plans, troubles, clock: systemClock },
     send: (envelope) => entities.send(envelope),
   });
   const entities = new EntityClient({
-    client,
-    queue,
-    eventsMax,
-    tombstones: stones,
-    clock,
-    texts,
+    ...{ client, ...rest, clock: systemClock, texts: keptTexts(vault) },
     lost: () => lost,
   });
-  return { entities, isServed };
+  return { entities, lost };
 }
 
 /** A worker that has just started has asked for work by then, and a person still wonders. */

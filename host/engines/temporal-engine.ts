@@ -15,10 +15,10 @@ import { openMeters } from '../../telemetry/meters.ts';
 import { ensureFree, metricsTelemetry, metricsUrlOf } from '../../telemetry/metrics-endpoint.ts';
 import { carrierActivities, type CarrierOptions } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
-import { keptTexts, withWholeTexts } from '../../temporal/kept-texts.ts';
-import { LostEntities } from '../../temporal/lost-entities.ts';
+import { withWholeTexts } from '../../temporal/kept-texts.ts';
+import type { LostEntities } from '../../temporal/lost-entities.ts';
 import { LostSweeps } from '../../temporal/lost-sweeps.ts';
-import { EntityClient } from '../../temporal/entity-client.ts';
+import type { EntityClient } from '../../temporal/entity-client.ts';
 import { observed, observedTombstones } from '../../temporal/observe.ts';
 import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';
 import { serverProblem } from '../../temporal/server-problem.ts';
@@ -31,6 +31,7 @@ import { openHostSpans } from '../host-spans.ts';
 import { newRunId } from '../run-id.ts';
 import type { EngineParts, HostEngine } from './host-engine.ts';
 import { hostLookup } from './host-lease.ts';
+import { entitiesOn } from './temporal-client.ts';
 import { converterOf } from './temporal-codec.ts';
 import { installRuntime } from './temporal-log.ts';
 import { serverOf } from './temporal-server.ts';
@@ -53,22 +54,9 @@ export async function openTemporalEngine(parts: EngineParts): Promise<HostEngine
   const connection = await connectTemporal(server);
   closers.add(() => connection.close());
   const client = new WorkflowClient({ connection, namespace, dataConverter });
-  const clock = systemClock;
-  const stones = observers.tombstones(tombstones(store.engine, clock));
-  const texts = keptTexts(parts.world.vault);
-  const { records, plans, troubles } = store;
-  const lost: LostEntities = new LostEntities({
-    ...{ client, engine: store.engine, records, plans, troubles, clock },
-    send: (envelope) => entities.send(envelope),
-  });
-  const entities = new EntityClient({
-    client,
-    queue,
-    eventsMax,
-    tombstones: stones,
-    clock,
-    texts,
-    lost: () => lost,
+  const { entities, lost } = entitiesOn(client, {
+    ...{ store, vault: parts.world.vault, queue, eventsMax },
+    tombstones: observers.tombstones(tombstones(store.engine, systemClock)),
   });
   const version = versionOf(parts, bundle);
   const options = workersOptions(parts, {

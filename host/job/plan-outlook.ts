@@ -2,6 +2,7 @@
  * What a plan will cost and take at most, and which limits its run will meet.
  * Owns the arithmetic over limits, and over what an earlier run of the job took; nothing is played here.
  */
+import type { JobOutlook } from '../../api/jobs/job-compiler.ts';
 import { counted } from '../../core/text/counted.ts';
 import { knownItems } from '../../core/plan/known-items.ts';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -11,27 +12,9 @@ import { outlastsSession } from '../../core/sandbox/session.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { duration, usd } from '../../core/text/amounts.ts';
 
-export interface Outlook {
-  /** Sum of the limits; null when a conversation has none. */
-  readonly costMaxNanoUsd: number | null;
-  /** From what conversations of the earlier run cost: half of them, and nine of ten, cost at most this; null without any. */
-  readonly costP50NanoUsd: number | null;
-  readonly costP90NanoUsd: number | null;
-  /** Conversations one behind the other on the slots there are, each as long as half of the earlier ones. */
-  readonly timeP50Ms: number | null;
-  readonly timeP90Ms: number | null;
+export interface Outlook extends JobOutlook {
   /** How long the last of them waits for its turn, each as long as half of the earlier ones. */
   readonly waitP50Ms: number | null;
-  /** In flight at once, after every limit. */
-  readonly peak: number;
-  /** Sandboxes that those fill; null when the deployment is not known. */
-  readonly sandboxesPeak: number | null;
-  /** Conversations by model, the most first. */
-  readonly models: Readonly<Record<string, number>>;
-  /** What the run may spend; null without a budget. */
-  readonly budgetNanoUsd: number | null;
-  /** Sentences, one for each limit that the run will meet. */
-  readonly limits: readonly string[];
 }
 
 export interface OutlookContext {

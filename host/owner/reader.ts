@@ -55,7 +55,7 @@ export function readerOf(
     lastActivityAt: (id) => activity.lastActivityAt(id),
     results,
     draw: async (id, form) => {
-      const { drawReport } = await import('../../activities/draw-report.ts');
+      const { drawReport } = await import('../../activities/report-run.ts');
       const sealKey = await sealKeyToRead(config, 'draw a report');
       const { spend } = store;
       const ports = {

@@ -27,7 +27,6 @@ import type { ApiKeyStore } from '../../ports/api-keys.ts';
 import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import { hashPlan } from '../../dsl/plan/plan-text.ts';
-import { CliError } from '../cli-error.ts';
 import type { Environment } from '../config/effective-values.ts';
 import type { ConfigurationOwner } from '../follow/configuration-owner.ts';
 import type { FollowedConfiguration } from '../follow/followed-configuration.ts';
@@ -42,7 +41,7 @@ import { openConfigurationDesk } from './configuration-desk.ts';
 import { openSharedDesk } from './shared-desk.ts';
 import { FIRST_KEY } from './first-key.ts';
 import { createJobCompiler } from './job-compiler.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback, listening } from '../listening.ts';
 
 /** Beside the built programs. */
 const CONSOLE_FOLDER = 'web';
@@ -242,21 +241,16 @@ async function awaitKey(
   return null;
 }
 
-async function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {
+function listen(application: Application, options: ApplicationOptions): Promise<ApplicationServer> {
   const { host, port, corsOrigins } = options;
-  try {
-    return await startApplicationServer(application, {
+  return listening(options, () =>
+    startApplicationServer(application, {
       ...{ at: { host, port }, corsOrigins, routes: APPLICATION_ROUTES },
       log: (line) => options.onAccess(line),
       extend(app, gate) {
         extendApplication(application)(app, gate);
         registerConsole(app, path.join(path.dirname(builtProgram('agent-server.cjs')), CONSOLE_FOLDER));
       },
-    });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new CliError(`Cannot listen on port ${port} of "${host}": ${code}`, {
-      remedy: 'choose another --port or --host',
-    });
-  }
+    }),
+  );
 }

@@ -3,7 +3,7 @@
  * Owns the two answers; must not tell anything else.
  */
 import Fastify from 'fastify';
-import { CliError } from '../cli-error.ts';
+import { listening } from '../listening.ts';
 
 export interface HealthServerOptions {
   readonly host: string;
@@ -34,13 +34,6 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     const isReady = await options.isReady();
     return reply.code(isReady ? 200 : 503).send({ ready: isReady });
   });
-  try {
-    const url = await app.listen({ host, port });
-    return { url, close: () => app.close() };
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new CliError(`Cannot listen on port ${port} of "${host}": ${code}`, {
-      remedy: 'choose another --health-port or --health-host',
-    });
-  }
+  const url = await listening({ host, port, prefix: 'health-' }, () => app.listen({ host, port }));
+  return { url, close: () => app.close() };
 }

@@ -5,20 +5,12 @@
  * Owns that process, its control groups, what the kubelet changes for the whole kernel, and the end of all of it.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { hierarchies, PREFIX, removeMachine } from '../cluster-down.js';
+import { end, launch, logOf } from '../own-process.ts';
 
 /** One cluster at a time: the second cannot make the link. */
 const LINK = 'parley-k8s';
@@ -34,7 +26,6 @@ const KERNEL_SETTINGS = ['vm/overcommit_memory', 'vm/panic_on_oom', 'kernel/pani
 const OWN_FOLDERS = ['/run', '/var/lib', '/var/log'];
 const LOOK_MS = 50;
 const START_MS = 10_000;
-const LOG_TAIL_BYTES = 2_000;
 
 /** Whether a cluster goes on when the tests have ended; `npm run cluster:down` ends it. */
 export const isKept = (): boolean => process.env['PARLEY_CLUSTER_KEEP'] !== undefined;
@@ -64,7 +55,7 @@ export async function startMachine(firstProcess: string): Promise<Machine> {
   const first = spawn('setpriv', [...bound, ...machineOf], { stdio: ['ignore', 'ignore', 'inherit'] });
   first.on('error', () => undefined);
   const close = async (): Promise<void> => {
-    await ended(first);
+    await end(first);
     await removeMachine(dir);
     for (const [name, value] of settings) writeFileSync(`/proc/sys/${name}`, value);
   };
@@ -73,7 +64,11 @@ export async function startMachine(firstProcess: string): Promise<Machine> {
     const inside = ['--target', String(pid), '--net', '--mount', '--pid', '--'];
     const machine: Machine = {
       ...{ dir, controlGroup, close },
-      launch: (program, args, env = {}) => launch(dir, { program, args: [...inside, program, ...args], env }),
+      launch: (program, args, env = {}) =>
+        launch(dir, ['nsenter', ...inside, program, ...args], {
+          name: path.basename(program),
+          env: { ...process.env, ...env },
+        }),
       run: (program, args) =>
         execFileSync('nsenter', [...inside, program, ...args], { encoding: 'utf8', stdio: 'pipe' }),
       logOf: (program) => logOf(dir, program),
@@ -126,31 +121,6 @@ function connect(machine: Machine, pid: number): void {
   machine.run('sh', ['-c', settings.map((name) => `echo 1 > /proc/sys/${name}`).join(' && ')]);
 }
 
-function launch(
-  dir: string,
-  order: {
-    readonly program: string;
-    readonly args: readonly string[];
-    readonly env: Readonly<Record<string, string>>;
-  },
-): ChildProcess {
-  const { program, args, env } = order;
-  const log = openSync(path.join(dir, `${path.basename(program)}.log`), 'a');
-  const child = spawn('nsenter', [...args], {
-    cwd: dir,
-    stdio: ['ignore', log, log],
-    env: { ...process.env, ...env },
-  });
-  closeSync(log);
-  child.on('error', () => undefined);
-  return child;
-}
-
-function logOf(dir: string, program: string): string {
-  const file = path.join(dir, `${path.basename(program)}.log`);
-  return existsSync(file) ? readFileSync(file, 'utf8').slice(-LOG_TAIL_BYTES) : '';
-}
-
 /** The one of version 2 has no limits to set here; the containers' programs make groups in it by themselves. */
 function makeGroups(name: string): void {
   for (const controller of hierarchies().filter((at) => path.basename(at) !== 'unified')) {
@@ -160,12 +130,4 @@ function makeGroups(name: string): void {
     for (const file of ['cpuset.cpus', 'cpuset.mems'])
       writeFileSync(path.join(controller, name, file), readFileSync(path.join(controller, file)));
   }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  await new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.kill('SIGKILL');
-  });
 }

@@ -14,7 +14,7 @@ import type { RunId, SandboxId } from '../../core/ids.ts';
 import { type SandboxState, transitionOf } from '../../core/sandbox/state.ts';
 import { endedWell } from '../../core/status.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
-import { once } from '../../dsl/plan/once.ts';
+import { onceEach } from '../../dsl/plan/once.ts';
 import type { Policy } from '../models/model-options.ts';
 import type { PoolMember } from '../models/pool-model.ts';
 import { hostedItem } from '../hosted-item.ts';
@@ -73,38 +73,20 @@ export class Observer {
   observe(play: Observed): Observation {
     const { run, simulation, world } = play;
     const now = simulation.now();
-    const convs = once(() => this.refreshed(play));
-    const sandboxes = once(() => [...this.sandboxes.values()].map((state) => this.sandboxAt(state, now)));
-    const pool = once(() => this.poolSeen(play));
-    const budget = once(() => budgetSeen(run));
-    const runPart = once(() => runSeen(run));
-    const summary = once(() => summarySeen(run, this.tally, { startAt: this.startAt, now }));
-    return {
-      elapsed_ms: now - this.startAt,
-      get convs() {
-        return convs();
-      },
-      get sandboxes() {
-        return sandboxes();
-      },
-      capacity: {
+    return onceEach<Observation>({
+      elapsed_ms: () => now - this.startAt,
+      convs: () => this.refreshed(play),
+      sandboxes: () => [...this.sandboxes.values()].map((state) => this.sandboxAt(state, now)),
+      capacity: () => ({
         in_use: BigInt(world.slots.size),
         max: BigInt(slotsMaxOf(world.policy.capacity)),
         peak: BigInt(play.peak.count),
-      },
-      get pool() {
-        return pool();
-      },
-      get budget() {
-        return budget();
-      },
-      get run() {
-        return runPart();
-      },
-      get summary() {
-        return summary();
-      },
-    };
+      }),
+      pool: () => this.poolSeen(play),
+      budget: () => budgetSeen(run),
+      run: () => runSeen(run),
+      summary: () => summarySeen(run, this.tally, { startAt: this.startAt, now }),
+    });
   }
 
   private seeItems(before: RunState | null, after: RunState): boolean {

@@ -7,7 +7,6 @@ import { sql, type Kysely, type Transaction, type TransactionBuilder } from 'kys
 import { ParleyError } from '../../core/parley-error.ts';
 import { worldErrorOf } from '../../core/world-error.ts';
 import type { EngineFence } from '../engine/engine-fence.ts';
-import { GroupReader } from './group-reader.ts';
 import { GroupWriter } from './group-writer.ts';
 import { isConflict, isLost } from './postgres-failure.ts';
 import type { Tables } from '../schema/tables.ts';
@@ -61,10 +60,8 @@ export function storeConnection(db: Kysely<Tables>, options: ConnectionOptions):
   // What PostgreSQL does anyway; said, it is no bare "begin", which postgres-client.ts asks for the number with.
   const repeatableWrite = writeWith(() => db.transaction().setIsolationLevel('read committed'));
   const isBare = !options.groupWrites && fence === undefined;
-  const writeStatement: GroupReader['read'] = isBare ? (work) => repeated(() => work(db)) : repeatableWrite;
-  const reader = new GroupReader(db);
-  const read: GroupReader['read'] =
-    options.dialect === 'sqlite' ? (work) => reader.read(work) : (work) => repeated(() => work(db));
+  const read = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> => repeated(() => work(db));
+  const writeStatement: typeof read = isBare ? read : repeatableWrite;
   return {
     dialect: options.dialect,
     read: (action, work) => read(work).catch((error: unknown) => fail(action, error)),

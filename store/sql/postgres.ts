@@ -4,7 +4,6 @@
  */
 import { Kysely, PostgresDialect, sql, type PostgresPool } from 'kysely';
 import { ParleyError } from '../../core/parley-error.ts';
-import { answerDirectly } from './direct-answers.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /** What `pg.Pool` is, as far as the store needs it. Closing the store ends the pool. */
@@ -14,16 +13,7 @@ export type StorePool = PostgresPool;
 const VERSION_MIN = 14;
 
 export function openPostgres(pool: StorePool): Kysely<Tables> {
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  answerDirectly(db, async (text, parameters) => {
-    const client = await pool.connect();
-    try {
-      return (await client.query(text, parameters)).rows;
-    } finally {
-      client.release();
-    }
-  });
-  return db;
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }
 
 /** @throws ParleyError store_unavailable */

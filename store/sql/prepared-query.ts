@@ -3,8 +3,6 @@
  * Owns the markers that stand for the values while the text is made; must not know a table.
  */
 import type { CompiledQuery, Kysely } from 'kysely';
-import { rowsOf } from './direct-answers.ts';
-import { bindOnce, canBindOnce, sharedNames } from './shared-values.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /** What may stand in a column. */
@@ -17,11 +15,6 @@ type Build<Row extends Values<Row>, Result> = (
 
 /** Rows of one statement at most; the sizes are powers of two, so that a text exists for few sizes. */
 const ROWS_MAX = 128;
-/** From so many rows on, what they have in common is looked for. */
-const SHARING_ROWS_MIN = 8;
-/** Texts for different things in common, of one query and size; there are few in practice, and the library keeps each. */
-const SHARING_TEXTS_MAX = 8;
-
 export interface PreparedQuery<Row extends Values<Row>, Result> {
   all(db: Kysely<Tables>, values: Row): Promise<readonly Result[]>;
   first(db: Kysely<Tables>, values: Row): Promise<Result | undefined>;
@@ -40,8 +33,8 @@ export function prepareQuery<Row extends Values<Row>, Result>(
   build: (db: Kysely<Tables>, values: Row) => CompiledQuery<Result>,
 ): PreparedQuery<Row, Result> {
   const texts = new Texts<Row, Result>((db, [values]) => build(db, values as Row));
-  const all = (db: Kysely<Tables>, values: Row): Promise<readonly Result[]> =>
-    rowsOf(db, texts.filled(db, [values]));
+  const all = async (db: Kysely<Tables>, values: Row): Promise<readonly Result[]> =>
+    (await db.executeQuery(texts.filled(db, [values]))).rows;
   return { all, first: async (db, values) => (await all(db, values))[0] };
 }
 
@@ -55,8 +48,8 @@ export function prepareRows<Row extends Values<Row>, Result>(
       const results: Result[] = [];
       for (let start = 0; start < rows.length;) {
         const size = chunkSize(rows.length - start);
-        const returned = await rowsOf(db, texts.filled(db, rows.slice(start, start + size)));
-        for (const row of returned) results.push(row);
+        const returned = await db.executeQuery(texts.filled(db, rows.slice(start, start + size)));
+        for (const row of returned.rows) results.push(row);
         start += size;
       }
       return results;
@@ -79,60 +72,30 @@ class Marker {
   }
 }
 
-interface Text<Result> {
-  readonly query: CompiledQuery<Result>;
-  /** Markers to fill in, and the values that the query brings itself. */
-  readonly parameters: readonly unknown[];
-  /** By the names of what all rows have in common; null where it may not be bound once. */
-  readonly sharing: Map<string, Text<Result>> | null;
-}
-
 class Texts<Row extends Values<Row>, Result> {
   private readonly build: Build<Row, Result>;
   /** A database and its transactions have one adapter, so it tells databases and with them dialects apart. */
-  private readonly known = new WeakMap<object, Map<number, Text<Result>>>();
+  private readonly known = new WeakMap<object, Map<number, CompiledQuery<Result>>>();
 
   constructor(build: Build<Row, Result>) {
     this.build = build;
   }
 
   filled(db: Kysely<Tables>, rows: readonly Row[]): CompiledQuery<Result> {
-    const { query, parameters } = sharing(this.text(db, rows), rows);
-    const values = parameters.map((part) => (part instanceof Marker ? valueOf(rows, part) : part));
+    const query = this.text(db, rows);
+    // Beside the markers stand the values that the query brings itself.
+    const values = query.parameters.map((part) => (part instanceof Marker ? valueOf(rows, part) : part));
     return { ...query, parameters: values };
   }
 
-  private text(db: Kysely<Tables>, rows: readonly Row[]): Text<Result> {
+  private text(db: Kysely<Tables>, rows: readonly Row[]): CompiledQuery<Result> {
     const { adapter } = db.getExecutor();
-    const bySize = this.known.get(adapter) ?? new Map<number, Text<Result>>();
+    const bySize = this.known.get(adapter) ?? new Map<number, CompiledQuery<Result>>();
     this.known.set(adapter, bySize);
-    const known = bySize.get(rows.length) ?? this.make(db, rows);
+    const known = bySize.get(rows.length) ?? this.build(db, rows.map(markersOf));
     bySize.set(rows.length, known);
     return known;
   }
-
-  private make(db: Kysely<Tables>, rows: readonly Row[]): Text<Result> {
-    const query = this.build(db, rows.map(markersOf));
-    return { query, parameters: query.parameters, sharing: canBindOnce(query) ? new Map() : null };
-  }
-}
-
-/** The text for rows that have as much in common as these; the text itself where that is nothing, or unheard of. */
-function sharing<Result>(text: Text<Result>, rows: readonly object[]): Text<Result> {
-  const forms = text.sharing;
-  if (forms === null || rows.length < SHARING_ROWS_MIN) return text;
-  const names = sharedNames(rows as readonly Readonly<Record<string, unknown>>[]);
-  const form = names.join(' ');
-  const known = forms.get(form);
-  if (known !== undefined) return known;
-  if (names.length === 0 || forms.size >= SHARING_TEXTS_MAX) return text;
-  const shared = new Set(names);
-  const keyOf = (part: unknown): string | null =>
-    part instanceof Marker && shared.has(part.name) ? part.name : null;
-  const once = bindOnce(text.query, keyOf);
-  const made = { query: { ...text.query, ...once }, parameters: once.parameters, sharing: null };
-  forms.set(form, made);
-  return made;
 }
 
 /** Typed as the row it stands for: to Kysely a marker is a value like any other. */

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { loadAll } from 'js-yaml';
 import { installedHelm } from '../../scripts/helm-tool.js';
 import { tempDir } from '../helpers/temp-dir.ts';
 
@@ -100,7 +100,10 @@ interface Otherwise {
   readonly changed?: readonly [path: string, value: unknown];
 }
 
-/** `given`: `--set` values; `files`: files of values, or values as an object. */
+/** By the words that Helm was called with: many values are compared with the same others. */
+const rendered = new Map<string, Rendering>();
+
+/** `given`: `--set` values; `files`: files of values, or values as an object. Nobody changes what it returns. */
 export function render(
   given: readonly string[] = [],
   files: readonly (string | object)[] = [],
@@ -111,12 +114,17 @@ export function render(
   const values = [...GIVEN, ...given].filter(isOther).flatMap((one) => ['--set', one]);
   if (changed !== undefined) values.push('--set-json', `${changed[0]}=${JSON.stringify(changed[1])}`);
   const named = files.flatMap((file) => ['--values', typeof file === 'string' ? file : valuesFile(file)]);
-  const { status, stdout, stderr } = helm([
+  const words = [
     ...['template', 'rel', chart, '--namespace', 'parley', '--kube-version', CLUSTER],
     ...[...named, ...values],
-  ]);
-  const manifests = status === 0 ? parseAllDocuments(stdout).map((one) => one.toJS() as Manifest | null) : [];
-  return { code: status, stderr, manifests: manifests.filter((one) => one !== null) };
+  ];
+  const known = rendered.get(words.join('\0'));
+  if (known !== undefined) return known;
+  const { status, stdout, stderr } = helm(words);
+  const manifests = status === 0 ? (loadAll(stdout) as (Manifest | null)[]) : [];
+  const rendering = { code: status, stderr, manifests: manifests.filter((one) => one !== null) };
+  rendered.set(words.join('\0'), rendering);
+  return rendering;
 }
 
 function valuesFile(values: object): string {

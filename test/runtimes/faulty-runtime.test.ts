@@ -5,10 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { faultyRuntime, persistentRuntime } from '../contract/faulty-runtime.ts';
 import type { CallFault, FaultCounts } from '../contract/faulty-runtime.ts';
 import { createProcessHarness } from '../contract/process-harness.ts';
-import { describeRuntimeFacts } from '../contract/runtime-facts.ts';
+import { describeRuntimeContract } from '../contract/runtime-contract.ts';
 import { runInside } from '../contract/runtime-inside.ts';
-import { describeRuntimePauses } from '../contract/runtime-pauses.ts';
-import { describeRuntime, newRequest } from '../contract/runtime-suite.ts';
+import { newRequest } from '../contract/runtime-suite.ts';
 import type { RuntimeHarness } from '../contract/runtime-suite.ts';
 
 const counts: FaultCounts = { struck: new Map() };
@@ -21,9 +20,7 @@ async function createFaultyHarness(): Promise<RuntimeHarness> {
 }
 
 describe('a runtime behind a bad line', () => {
-  describeRuntime(createFaultyHarness);
-  describeRuntimePauses(createFaultyHarness);
-  describe('from inside', () => describeRuntimeFacts(createFaultyHarness));
+  describeRuntimeContract(createFaultyHarness);
 
   it('met every fault', () => {
     for (const fault of ['unavailable', 'execute_and_timeout', 'fine'] satisfies CallFault[]) {

@@ -38,7 +38,7 @@ describeWith('chromium', 'the page of a conversation', () => {
       await log.getByText('1.0 s').waitFor();
       await log.getByText('$0.0123').waitFor();
       await log.locator('strong', { hasText: 'list' }).waitFor();
-      await log.locator('.ansi-1', { hasText: 'red' }).waitFor();
+      await log.locator('[style*="--ansi-1"]', { hasText: 'red' }).waitFor();
       await log.locator('.code-keyword', { hasText: 'const' }).waitFor();
       const figures = log.locator('.event-action');
       expect(await figures.count()).toBe(1);

@@ -7,7 +7,7 @@ import type { ResultOf } from '../../api/client/client.ts';
 import { ConfirmDialog, FormDialog } from '../components/dialog.tsx';
 import { Button, TextField, ChoiceField } from '../components/form.tsx';
 import { Notice, When } from '../components/parts.tsx';
-import { ACTIONS, type Column, Table } from '../components/table.tsx';
+import { buttons, type Column, head, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { beginOf } from '../lists/filter-field.ts';
 import { Listing } from '../lists/listing.tsx';
@@ -16,7 +16,16 @@ import { labelOf } from '../text/words.ts';
 
 type ApiKey = ResultOf<'list_keys'>[number];
 
-const COLUMNS: readonly Column[] = ['Name', 'Scope', 'Created', 'Last used', 'Expires', ACTIONS];
+const instant = (at: string | null): ReactElement =>
+  at === null ? <span className="quiet">never</span> : <When at={at} />;
+
+const COLUMNS: readonly Column<ApiKey>[] = [
+  head('Name', (row) => nameOf(row)),
+  text('Scope', ({ scope }) => labelOf(scope)),
+  text('Created', (row) => instant(row.created_at)),
+  text('Last used', (row) => instant(row.last_used_at)),
+  text('Expires', (row) => instant(row.expires_at)),
+];
 
 export function ApiKeysSection(): ReactElement {
   const { client, user } = useSession();
@@ -27,6 +36,11 @@ export function ApiKeysSection(): ReactElement {
   const [asked, setAsked] = useState<ApiKey | null>(null);
   const query = owner === user.id || owner === '' ? {} : { user_id: owner };
   const polled = useAnswer('listKeys', { query });
+  const revoke = buttons((row: ApiKey) => (
+    <Button kind="quiet" aria-label={`Revoke ${nameOf(row)}`} onClick={() => setAsked(row)}>
+      Revoke
+    </Button>
+  ));
   return (
     <section className="stack" aria-labelledby="api-keys">
       <div className="section-head">
@@ -46,15 +60,9 @@ export function ApiKeysSection(): ReactElement {
         label="API keys"
         polled={{ ...polled, value: polled.value === null ? null : { items: polled.value } }}
         empty={<p>No key.</p>}
-      >
-        {(rows) => (
-          <Table columns={COLUMNS}>
-            {rows.map((row) => (
-              <Row key={row.id} row={row} onRevoke={() => setAsked(row)} />
-            ))}
-          </Table>
-        )}
-      </Listing>
+        columns={[...COLUMNS, revoke]}
+        keyOf={({ id }) => id}
+      />
       {isIssuing ? (
         <IssueDialog
           isAdmin={isAdmin}
@@ -83,27 +91,6 @@ export function ApiKeysSection(): ReactElement {
 
 function nameOf({ name, id }: Pick<ApiKey, 'name' | 'id'>): string {
   return name ?? `key ${id}`;
-}
-
-function Row({ row, onRevoke }: { readonly row: ApiKey; onRevoke(): void }): ReactElement {
-  const instant = (at: string | null): ReactElement =>
-    at === null ? <span className="quiet">never</span> : <When at={at} />;
-  return (
-    <tr>
-      <th scope="row">{nameOf(row)}</th>
-      <td>{labelOf(row.scope)}</td>
-      <td>
-        <When at={row.created_at} />
-      </td>
-      <td>{instant(row.last_used_at)}</td>
-      <td>{instant(row.expires_at)}</td>
-      <td className="actions">
-        <Button kind="quiet" aria-label={`Revoke ${nameOf(row)}`} onClick={onRevoke}>
-          Revoke
-        </Button>
-      </td>
-    </tr>
-  );
 }
 
 function Issued({ issued, onTaken }: { readonly issued: IssuedKey; onTaken(): void }): ReactElement {

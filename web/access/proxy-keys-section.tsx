@@ -8,7 +8,7 @@ import { BudgetBar } from '../components/budget-bar.tsx';
 import { ConfirmDialog } from '../components/dialog.tsx';
 import { Button } from '../components/form.tsx';
 import { Dash, Problems, Tags, When } from '../components/parts.tsx';
-import { ACTIONS, type Column, Table } from '../components/table.tsx';
+import { buttons, type Column, head, text } from '../components/table.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useAnswer } from '../data/use-polled.ts';
 import type { FilterField } from '../lists/filter-field.ts';
@@ -20,7 +20,26 @@ type ProxyKey = ResultOf<'search_proxy_keys'>['items'][number];
 
 const FIRST = { name: '' };
 const FIELDS: readonly FilterField<'name'>[] = [{ name: 'name', label: 'Name contains', kind: 'text' }];
-const COLUMNS: readonly Column[] = ['Name', 'For', 'Models', 'Spend', 'Created', ACTIONS];
+const COLUMNS: readonly Column<ProxyKey>[] = [
+  head('Name', ({ name, tail, blocked, tags }) => (
+    <>
+      {name} <code>…{tail}</code>
+      <div className="below">
+        {blocked ? <span className="tag tag-bad">blocked</span> : null}
+        <Tags of={tags} />
+      </div>
+    </>
+  )),
+  text(
+    'For',
+    ({ team, user_id: user }) => [team, user].filter((one) => one !== null).join(' · ') || <Dash />,
+  ),
+  text('Models', ({ models }) => (models === null ? 'all' : models.join(', '))),
+  text('Spend', ({ name, spent_nano_usd: spent, budget_nano_usd: limit }) => (
+    <BudgetBar label={`Spend of ${name}`} spent={spent} held={0} limit={limit} />
+  )),
+  text('Created', (row) => <When at={row.created_at} />),
+];
 
 export function ProxyKeysSection(): ReactElement {
   const { client } = useSession();
@@ -35,6 +54,17 @@ export function ProxyKeysSection(): ReactElement {
       await client.updateProxyKey({ params: { proxy_key_id: id }, body: { blocked: !blocked } });
       polled.again();
     });
+  const button = (word: string, name: string, onClick: () => void): ReactElement => (
+    <Button kind="quiet" aria-label={`${word} ${name}`} onClick={onClick}>
+      {word}
+    </Button>
+  );
+  const actions = buttons((row: ProxyKey) => (
+    <>
+      {button(row.blocked ? 'Unblock' : 'Block', row.name, () => block(row))}
+      {button('Remove', row.name, () => setAsked(row))}
+    </>
+  ));
   return (
     <section className="stack" aria-labelledby="proxy-keys">
       <h2 id="proxy-keys">Virtual keys of the proxy</h2>
@@ -49,15 +79,9 @@ export function ProxyKeysSection(): ReactElement {
         state={state}
         empty={<p>No virtual key. The proxy makes one with “POST /key/generate”.</p>}
         none="No name holds this text."
-      >
-        {(rows) => (
-          <Table columns={COLUMNS}>
-            {rows.map((row) => (
-              <Row key={row.id} row={row} onBlock={() => block(row)} onRemove={() => setAsked(row)} />
-            ))}
-          </Table>
-        )}
-      </FilteredListing>
+        columns={[...COLUMNS, actions]}
+        keyOf={({ id }) => id}
+      />
       {asked === null ? null : (
         <ConfirmDialog
           title="Remove this virtual key?"
@@ -72,48 +96,5 @@ export function ProxyKeysSection(): ReactElement {
         </ConfirmDialog>
       )}
     </section>
-  );
-}
-
-interface RowProps {
-  readonly row: ProxyKey;
-  onBlock(): void;
-  onRemove(): void;
-}
-
-function Row({ row, onBlock, onRemove }: RowProps): ReactElement {
-  const { name, blocked } = row;
-  const whom = [row.team, row.user_id].filter((one) => one !== null);
-  return (
-    <tr>
-      <th scope="row">
-        {name} <code>…{row.tail}</code>
-        <div className="below">
-          {blocked ? <span className="tag tag-bad">blocked</span> : null}
-          <Tags of={row.tags} />
-        </div>
-      </th>
-      <td>{whom.length === 0 ? <Dash /> : whom.join(' · ')}</td>
-      <td>{row.models === null ? 'all' : row.models.join(', ')}</td>
-      <td>
-        <BudgetBar
-          label={`Spend of ${name}`}
-          spent={row.spent_nano_usd}
-          held={0}
-          limit={row.budget_nano_usd}
-        />
-      </td>
-      <td>
-        <When at={row.created_at} />
-      </td>
-      <td className="actions">
-        <Button kind="quiet" aria-label={`${blocked ? 'Unblock' : 'Block'} ${name}`} onClick={onBlock}>
-          {blocked ? 'Unblock' : 'Block'}
-        </Button>
-        <Button kind="quiet" aria-label={`Remove ${name}`} onClick={onRemove}>
-          Remove
-        </Button>
-      </td>
-    </tr>
   );
 }

@@ -5,38 +5,24 @@
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { When } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { type Column, figures, Table, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 
 type Entry = ResultOf<'search_audit'>['items'][number];
 
-const COLUMNS = ['When', 'Who', 'What', 'About', figures('Status')];
-
-export function AuditTable({ rows }: { readonly rows: readonly Entry[] }): ReactElement {
-  return (
-    <Table columns={COLUMNS}>
-      {rows.map((entry) => (
-        <tr key={entry.id}>
-          <td>
-            <When at={entry.at} />
-          </td>
-          <td>
-            {entry.user_id ?? '—'}
-            {entry.key_id === null ? null : <span className="below">key {entry.key_id}</span>}
-          </td>
-          <td>
-            <code>{entry.action}</code>
-          </td>
-          <td className="about" title={entry.about}>
-            {entry.about}
-          </td>
-          <td className="number">{entry.status}</td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+export const AUDIT_COLUMNS: readonly Column<Entry>[] = [
+  text('When', ({ at }) => <When at={at} />),
+  text('Who', ({ user_id: user, key_id: key }) => (
+    <>
+      {user ?? '—'}
+      {key === null ? null : <span className="below">key {key}</span>}
+    </>
+  )),
+  text('What', ({ action }) => <code>{action}</code>),
+  text('About', ({ about }) => <span title={about}>{about}</span>, 'about'),
+  figures('Status', ({ status }) => status),
+];
 
 const SHOWN = 12;
 
@@ -51,7 +37,7 @@ export function AuditList(): ReactElement | null {
         <Link to={{ page: 'audit' }}>The whole audit log</Link>
       </div>
       <div className="scroll">
-        <AuditTable rows={value.items} />
+        <Table columns={AUDIT_COLUMNS} rows={value.items} keyOf={({ id }) => id} />
       </div>
     </section>
   );

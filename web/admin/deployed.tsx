@@ -2,11 +2,11 @@
  * What the last deployment has changed, what does not hold yet, what waits for a restart, and the form of a section.
  * Owns the sentences, and the button that deploys.
  */
-import { type FormEvent, type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
+import { WorkForm } from '../components/dialog.tsx';
 import { Button } from '../components/form.tsx';
-import { Notice, Problems } from '../components/parts.tsx';
-import { useAction } from '../data/use-action.ts';
+import { Notice } from '../components/parts.tsx';
 
 export type Configuration = ResultOf<'get_configuration'>;
 export type Deployment = ResultOf<'deploy_configuration'>;
@@ -30,27 +30,25 @@ interface DeployFormProps {
 
 export function DeployForm(props: DeployFormProps): ReactElement {
   const { id, title, children, isSame = false, onDiscard, deploy } = props;
-  const action = useAction();
-  const onSubmit = (event: FormEvent): void => {
-    event.preventDefault();
-    void action.run(deploy);
-  };
+  const discard = (
+    <Button disabled={isSame} onClick={onDiscard}>
+      Discard
+    </Button>
+  );
   return (
-    <form className="card stack" aria-labelledby={id} onSubmit={onSubmit}>
+    <WorkForm
+      {...{
+        className: 'card stack',
+        labelledBy: id,
+        word: 'Save and deploy',
+        disabled: isSame,
+        work: deploy,
+      }}
+      beside={onDiscard === undefined ? null : discard}
+    >
       <h2 id={id}>{title}</h2>
       {children}
-      <Problems of={action.problems} />
-      <div className="form-actions">
-        {onDiscard === undefined ? null : (
-          <Button disabled={isSame} onClick={onDiscard}>
-            Discard
-          </Button>
-        )}
-        <Button kind="primary" type="submit" busy={action.isBusy} disabled={isSame}>
-          Save and deploy
-        </Button>
-      </div>
-    </form>
+    </WorkForm>
   );
 }
 

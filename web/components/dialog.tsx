@@ -46,24 +46,17 @@ interface WorkingDialogProps extends DialogProps {
   onDone?(): void;
 }
 
-function useWork({ work, onLeave, onDone }: WorkingDialogProps) {
-  const action = useAction();
-  const carryOut = async (): Promise<void> => {
-    if (!(await action.run(async () => void (await work())))) return;
-    onLeave();
-    onDone?.();
-  };
-  return { ...action, carryOut };
-}
-
 /** A question before something is lost; the page behind goes on when it was done. */
 export function ConfirmDialog({
   keep = 'Keep it',
   disabled = false,
   ...props
 }: WorkingDialogProps & { readonly keep?: string; readonly disabled?: boolean }): ReactElement {
-  const { title, children, word, onLeave } = props;
-  const { isBusy, problems, carryOut } = useWork(props);
+  const { title, children, word, work, onLeave, onDone } = props;
+  const { isBusy, problems, run } = useAction(() => {
+    onLeave();
+    onDone?.();
+  });
   return (
     <Dialog title={title} onLeave={onLeave}>
       {children}
@@ -72,7 +65,7 @@ export function ConfirmDialog({
         <Button autoFocus onClick={onLeave}>
           {keep}
         </Button>
-        <Button kind="danger" busy={isBusy} disabled={disabled} onClick={() => void carryOut()}>
+        <Button kind="danger" busy={isBusy} disabled={disabled} onClick={() => void run(work)}>
           {word}
         </Button>
       </div>
@@ -85,24 +78,58 @@ export function FormDialog({
   leave = 'Leave it',
   ...props
 }: WorkingDialogProps & { readonly leave?: string }): ReactElement {
-  const { title, children, word, onLeave } = props;
-  const { isBusy, problems, carryOut } = useWork(props);
-  const onSubmit = (event: FormEvent): void => {
-    event.preventDefault();
-    void carryOut();
+  const { title, children, word, work, onLeave, onDone } = props;
+  const done = (): void => {
+    onLeave();
+    onDone?.();
   };
   return (
     <Dialog title={title} onLeave={onLeave}>
-      <form className="stack" onSubmit={onSubmit}>
+      <WorkForm
+        {...{ className: 'stack', actions: 'dialog-actions', word, work, onDone: done }}
+        beside={<Button onClick={onLeave}>{leave}</Button>}
+      >
         {children}
-        <Problems of={problems} />
-        <div className="dialog-actions">
-          <Button onClick={onLeave}>{leave}</Button>
-          <Button kind="primary" type="submit" busy={isBusy}>
-            {word}
-          </Button>
-        </div>
-      </form>
+      </WorkForm>
     </Dialog>
+  );
+}
+
+interface WorkFormProps {
+  readonly className: string;
+  readonly label?: string;
+  readonly labelledBy?: string;
+  /** Class of the row of buttons. */
+  readonly actions?: string;
+  readonly children: ReactNode;
+  /** What stands beside the button that does it. */
+  readonly beside?: ReactNode;
+  readonly word: string;
+  readonly disabled?: boolean;
+  /** @throws what is wrong with what was typed, and what the API refuses it for */
+  work(): Promise<unknown>;
+  onDone?(): void;
+}
+
+/** A form with one button that carries it out, and what it was refused for. */
+export function WorkForm(props: WorkFormProps): ReactElement {
+  const { className, label, labelledBy, actions = 'form-actions', children, beside, word, disabled } = props;
+  const { work, onDone } = props;
+  const { isBusy, problems, run } = useAction(onDone);
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault();
+    void run(work);
+  };
+  return (
+    <form className={className} aria-label={label} aria-labelledby={labelledBy} onSubmit={onSubmit}>
+      {children}
+      <Problems of={problems} />
+      <div className={actions}>
+        {beside}
+        <Button kind="primary" type="submit" busy={isBusy} disabled={disabled}>
+          {word}
+        </Button>
+      </div>
+    </form>
   );
 }

@@ -1,59 +1,102 @@
 /**
- * A table of records.
- * Owns its head, and the frame of one that may be wider than the page; the rows belong to whoever shows it.
+ * A table of records, declared by its columns.
+ * Owns head and cells, and the frame of one that may be wider than the page.
  */
-import type { ReactElement, ReactNode } from 'react';
+import { Fragment, type ReactElement, type ReactNode } from 'react';
 import type { ColumnSort } from '../lists/word-sort.ts';
 
-/** A name alone heads texts; figures stand at the right, and a column of buttons is named for screen readers only. */
-export type Column =
-  | string
-  | {
-      readonly name: string;
-      readonly holds: 'texts' | 'figures' | 'buttons';
-      readonly sort?: ColumnSort;
-    };
-
-export const figures = (name: string): Column => ({ name, holds: 'figures' });
-export const ACTIONS: Column = { name: 'Actions', holds: 'buttons' };
-
-interface TableProps {
-  readonly columns: readonly Column[];
-  /** With it, the table stands in a frame of its own. */
-  readonly label?: string;
-  /** One a record. */
-  readonly children: ReactNode;
+export interface Column<Row> {
+  readonly name: string;
+  /** Its cells name their record. */
+  readonly isHead?: boolean;
+  /** The name is for screen readers only. */
+  readonly isHidden?: boolean;
+  /** Of its cells; a `number` stands at the right, and its head with it. */
+  readonly className?: string;
+  readonly sort?: ColumnSort;
+  cell(row: Row, at: number): ReactNode;
 }
 
-export function Table({ columns, label, children }: TableProps): ReactElement {
+type Cell<Row> = Column<Row>['cell'];
+
+export function text<Row>(name: string, cell: Cell<Row>, className?: string): Column<Row> {
+  return { name, cell, ...(className === undefined ? {} : { className }) };
+}
+
+/** The column that names the record. */
+export function head<Row>(name: string, cell: Cell<Row>): Column<Row> {
+  return { name, cell, isHead: true };
+}
+
+export function figures<Row>(name: string, cell: Cell<Row>): Column<Row> {
+  return { name, cell, className: 'number' };
+}
+
+/** What can be done to a record. */
+export function buttons<Row>(cell: Cell<Row>): Column<Row> {
+  return { name: 'Actions', cell, isHidden: true, className: 'actions' };
+}
+
+export interface TableProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** With it, the table stands in a frame of its own. */
+  readonly label?: string;
+  keyOf(row: Row, at: number): string | number;
+  /** What is opened below a record, over the whole width; null: nothing. */
+  below?(row: Row): ReactNode;
+}
+
+export function Table<Row>({ columns, rows, label, keyOf, below }: TableProps<Row>): ReactElement {
   const table = (
     <table>
       <thead>
         <tr>
-          {columns.map((column) => (
-            <Head key={typeof column === 'string' ? column : column.name} column={column} />
+          {columns.map((column, place) => (
+            <Head key={place} column={column} />
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map((row, at) => {
+          const opened = below?.(row) ?? null;
+          return (
+            <Fragment key={keyOf(row, at)}>
+              <tr>
+                {columns.map(({ isHead, className, cell }, place) =>
+                  isHead === true ? (
+                    <th key={place} scope="row" className={className}>
+                      {cell(row, at)}
+                    </th>
+                  ) : (
+                    <td key={place} className={className}>
+                      {cell(row, at)}
+                    </td>
+                  ),
+                )}
+              </tr>
+              {opened === null ? null : (
+                <tr>
+                  <td colSpan={columns.length}>{opened}</td>
+                </tr>
+              )}
+            </Fragment>
+          );
+        })}
+      </tbody>
     </table>
   );
-  return label === undefined ? table : <Scroll label={label}>{table}</Scroll>;
-}
-
-/** Keys can scroll it, also where nothing in it can be pressed. */
-export function Scroll({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  if (label === undefined) return table;
+  // Keys can scroll it, also where nothing in it can be pressed.
   return (
     <div className="scroll card" tabIndex={0} role="group" aria-label={label}>
-      {children}
+      {table}
     </div>
   );
 }
 
-function Head({ column }: { readonly column: Column }): ReactElement {
-  if (typeof column === 'string') return <th scope="col">{column}</th>;
-  const { name, holds, sort } = column;
-  if (holds === 'buttons')
+function Head<Row>({ column: { name, isHidden, className, sort } }: { readonly column: Column<Row> }) {
+  if (isHidden === true)
     return (
       <th scope="col">
         <span className="hidden">{name}</span>
@@ -62,7 +105,7 @@ function Head({ column }: { readonly column: Column }): ReactElement {
   return (
     <th
       scope="col"
-      className={holds === 'figures' ? 'number' : undefined}
+      className={className === 'number' ? 'number' : undefined}
       aria-sort={sort === undefined ? undefined : (sort.is ?? 'none')}
     >
       {sort === undefined ? (

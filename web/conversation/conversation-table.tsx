@@ -5,8 +5,8 @@
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { Badge, Dash, Tags, When } from '../components/parts.tsx';
-import { type Column, figures, Table } from '../components/table.tsx';
-import { SelectCell, type Selection } from '../lists/selection.tsx';
+import { type Column, figures, head, text } from '../components/table.tsx';
+import { selected, type Selection } from '../lists/selection.tsx';
 import { wordSort } from '../lists/word-sort.ts';
 import { Link } from '../routing/link.tsx';
 import { usd } from '../text/money.ts';
@@ -19,66 +19,44 @@ export interface ViewProps {
   readonly record: ConversationRecord;
 }
 
-interface ConversationTableProps {
-  readonly rows: readonly ConversationRecord[];
-  readonly selection: Selection;
-  /** A word of the API. */
-  readonly sort: string;
-  onSort(sort: string): void;
-}
+const SHOWN: readonly Column<ConversationRecord>[] = [
+  text('Agent', (row) => {
+    const agent = row.start_task_status === 'READY' ? row.execution_status : row.start_task_status;
+    return agent === null ? <Dash /> : <Badge word={agent} />;
+  }),
+  text('Sandbox', (row) => (
+    <>
+      <Badge word={row.sandbox_status} note={row.transition ?? row.pause_reason} />
+      {row.sandbox_id === null ? null : <code className="below">{row.sandbox_id.slice(0, 8)}</code>}
+    </>
+  )),
+  text('Model', (row) => row.llm_model ?? <span className="quiet">default</span>),
+  figures('Spend', ({ metrics }) => (metrics === null ? '—' : usd(metrics.accumulated_cost))),
+];
 
-export function ConversationTable({ rows, selection, sort, onSort }: ConversationTableProps): ReactElement {
-  const sorted = (name: string, by: string): Column => ({
-    ...{ name, holds: 'texts', sort: wordSort(sort, by, onSort) },
+/** `sort` is a word of the API. */
+export function conversationColumns(
+  selection: Selection,
+  sort: string,
+  onSort: (sort: string) => void,
+): readonly Column<ConversationRecord>[] {
+  const title = head('Title', (row: ConversationRecord) => (
+    <>
+      <Link to={{ page: 'conversation', id: row.id }}>{row.title}</Link>
+      <Below row={row} />
+    </>
+  ));
+  const time = (name: string, by: 'updated_at' | 'created_at'): Column<ConversationRecord> => ({
+    ...text(name, (row) => <When at={row[by]} />),
+    sort: wordSort(sort, by.toUpperCase(), onSort),
   });
-  const columns: readonly Column[] = [
-    { name: 'Selected', holds: 'buttons' },
-    sorted('Title', 'TITLE'),
-    'Agent',
-    'Sandbox',
-    'Model',
-    figures('Spend'),
-    sorted('Updated', 'UPDATED_AT'),
-    sorted('Created', 'CREATED_AT'),
+  return [
+    selected(selection, (row) => row.title),
+    { ...title, sort: wordSort(sort, 'TITLE', onSort) },
+    ...SHOWN,
+    time('Updated', 'updated_at'),
+    time('Created', 'created_at'),
   ];
-  return (
-    <Table columns={columns}>
-      {rows.map((row) => (
-        <Row key={row.id} row={row} selection={selection} />
-      ))}
-    </Table>
-  );
-}
-
-interface RowProps {
-  readonly row: ConversationRecord;
-  readonly selection: Selection;
-}
-
-function Row({ row, selection }: RowProps): ReactElement {
-  const agent = row.start_task_status === 'READY' ? row.execution_status : row.start_task_status;
-  return (
-    <tr>
-      <SelectCell row={{ id: row.id, name: row.title }} selection={selection} />
-      <th scope="row">
-        <Link to={{ page: 'conversation', id: row.id }}>{row.title}</Link>
-        <Below row={row} />
-      </th>
-      <td>{agent === null ? <Dash /> : <Badge word={agent} />}</td>
-      <td>
-        <Badge word={row.sandbox_status} note={row.transition ?? row.pause_reason} />
-        {row.sandbox_id === null ? null : <code className="below">{row.sandbox_id.slice(0, 8)}</code>}
-      </td>
-      <td>{row.llm_model ?? <span className="quiet">default</span>}</td>
-      <td className="number">{row.metrics === null ? '—' : usd(row.metrics.accumulated_cost)}</td>
-      <td>
-        <When at={row.updated_at} />
-      </td>
-      <td>
-        <When at={row.created_at} />
-      </td>
-    </tr>
-  );
 }
 
 function Below({ row }: { readonly row: ConversationRecord }): ReactElement | null {

@@ -1,16 +1,16 @@
 /**
  * A page of a list from the server, in each state: loading, empty, filtered to nothing, stale, failed, and there.
- * Owns the choice between them and the way to other pages; rows are drawn by whoever shows it.
+ * Owns the choice between them and the way to other pages; the columns are handed in.
  */
 import type { ReactElement, ReactNode } from 'react';
 import { Button } from '../components/form.tsx';
 import { Loaded } from '../components/parts.tsx';
-import { Scroll } from '../components/table.tsx';
+import { Table, type TableProps } from '../components/table.tsx';
 import type { Polled } from '../data/use-polled.ts';
 import { FilterBar } from './filter-bar.tsx';
 import type { FilterField } from './filter-field.ts';
 
-interface ListingProps<Row> {
+interface ListingProps<Row> extends Omit<TableProps<Row>, 'rows' | 'label'> {
   /** What is listed, for screen readers. */
   readonly label: string;
   readonly polled: Polled<{ readonly items: readonly Row[]; readonly next_page_id?: string | null }>;
@@ -25,13 +25,12 @@ interface ListingProps<Row> {
   readonly empty: ReactNode;
   /** What stands where the filter finds nothing. */
   readonly none?: string;
-  children(rows: readonly Row[]): ReactNode;
 }
 
 const ONE_PAGE = { isFiltered: false, pages: [], setPages: () => undefined, clear: () => undefined };
 
 export function Listing<Row>(props: ListingProps<Row>): ReactElement {
-  const { label, polled, state = ONE_PAGE, empty, none, children } = props;
+  const { polled, state = ONE_PAGE, empty, none, ...table } = props;
   const { isFiltered, pages } = state;
   const nothing = (
     <>
@@ -48,7 +47,7 @@ export function Listing<Row>(props: ListingProps<Row>): ReactElement {
         isEmpty={({ items }) => items.length === 0}
         none={isFiltered || pages.length > 0 ? nothing : empty}
       >
-        {({ items }) => <Scroll label={label}>{children(items)}</Scroll>}
+        {({ items }) => <Table {...table} rows={items} />}
       </Loaded>
       <Pager
         pages={pages}

@@ -3,6 +3,7 @@
  * Owns the ids, and the box that chooses a row; one that is not on the page any more is not chosen.
  */
 import { type ReactElement, useState } from 'react';
+import type { Column } from '../components/table.tsx';
 
 export interface Selection {
   has(id: string): boolean;
@@ -24,20 +25,18 @@ export function useSelection(): Selection {
   };
 }
 
-interface SelectCellProps {
-  readonly row: { readonly id: string; readonly name: string };
-  readonly selection: Selection;
-}
-
-export function SelectCell({ row: { id, name }, selection }: SelectCellProps): ReactElement {
-  return (
-    <td>
-      <input
-        type="checkbox"
-        aria-label={`Select ${name}`}
-        checked={selection.has(id)}
-        onChange={({ target }) => selection.set([id], target.checked)}
-      />
-    </td>
+/** The column of boxes; the name of a row is for screen readers. */
+export function selected<Row extends { readonly id: string }>(
+  selection: Selection,
+  nameOf: (row: Row) => string,
+): Column<Row> {
+  const cell = (row: Row): ReactElement => (
+    <input
+      type="checkbox"
+      aria-label={`Select ${nameOf(row)}`}
+      checked={selection.has(row.id)}
+      onChange={({ target }) => selection.set([row.id], target.checked)}
+    />
   );
+  return { name: 'Selected', isHidden: true, cell };
 }

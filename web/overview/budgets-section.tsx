@@ -5,7 +5,7 @@
 import { type ReactElement, useCallback } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { BudgetBar } from '../components/budget-bar.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { type Column, figures, head, text } from '../components/table.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
 import { Link } from '../routing/link.tsx';
@@ -28,7 +28,24 @@ interface Budget {
   readonly projected: number | null;
 }
 
-const COLUMNS = ['Of', 'Spent', figures('At its end'), 'At the limit'];
+const COLUMNS: readonly Column<Budget>[] = [
+  head('Of', ({ name, runId }) => (
+    <>
+      {runId === null ? name : <Link to={{ page: 'run', id: runId }}>{name}</Link>}
+      <div className="below">{runId ?? 'virtual key'}</div>
+    </>
+  )),
+  text('Spent', ({ name, spent, held, limit }) => (
+    <BudgetBar label={`Budget of ${name}`} spent={spent} held={held} limit={limit} />
+  )),
+  figures('At its end', ({ projected, limit }) => (
+    <>
+      {projected === null ? '—' : usdOfNano(projected)}
+      {projected !== null && projected > limit ? <span className="tag tag-bad">above</span> : null}
+    </>
+  )),
+  text('At the limit', ({ mode }) => mode),
+];
 
 const MODES = {
   observe: 'nothing happens',
@@ -57,15 +74,9 @@ export function BudgetsSection({ isAdmin }: { readonly isAdmin: boolean }): Reac
         label="Budgets"
         polled={usePolled(ask, EVERY_MS)}
         empty={<p>No run that goes on has a budget{isAdmin ? ', nor has a virtual key' : ''}.</p>}
-      >
-        {(rows) => (
-          <Table columns={COLUMNS}>
-            {rows.map((row) => (
-              <Row key={row.id} row={row} />
-            ))}
-          </Table>
-        )}
-      </Listing>
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+      />
     </section>
   );
 }
@@ -87,24 +98,4 @@ function budgetOfKey(key: ResultOf<'search_proxy_keys'>['items'][number]): Budge
     ...{ id: `key ${key.id}`, runId: null, name: key.name, spent: key.spent_nano_usd, held: 0 },
     ...{ limit: key.budget_nano_usd, mode: 'its calls are refused', projected: null },
   };
-}
-
-function Row({ row }: { readonly row: Budget }): ReactElement {
-  const { name, runId, spent, held, limit, projected } = row;
-  return (
-    <tr>
-      <th scope="row">
-        {runId === null ? name : <Link to={{ page: 'run', id: runId }}>{name}</Link>}
-        <div className="below">{runId ?? 'virtual key'}</div>
-      </th>
-      <td>
-        <BudgetBar label={`Budget of ${name}`} spent={spent} held={held} limit={limit} />
-      </td>
-      <td className="number">
-        {projected === null ? '—' : usdOfNano(projected)}
-        {projected !== null && projected > limit ? <span className="tag tag-bad">above</span> : null}
-      </td>
-      <td>{row.mode}</td>
-    </tr>
-  );
 }

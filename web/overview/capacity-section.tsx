@@ -5,7 +5,7 @@
 import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { Loaded, Sum, When } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { type Column, figures, head, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
 import { pageQuery } from '../lists/use-list-state.ts';
@@ -77,7 +77,28 @@ const REASONS: Readonly<Record<Waiting['reason'], string>> = {
   has_its_turn: 'it has its turn now',
 };
 
-const COLUMNS = [figures('Place'), 'Who', 'User', 'Why', 'Asked'];
+const COLUMNS: readonly Column<Waiting>[] = [
+  figures('Place', ({ position }) => position ?? 'next'),
+  head('Who', (row) => (
+    <>
+      {row.kind === 'conversation' ? (
+        <Link to={{ page: 'conversation', id: row.id }}>{row.title ?? row.id.slice(0, 8)}</Link>
+      ) : (
+        <>
+          sandbox <code>{row.id.slice(0, 8)}</code>
+        </>
+      )}
+      {row.run_id === null ? null : (
+        <div className="below">
+          <Link to={{ page: 'run', id: row.run_id }}>{row.run_id}</Link>
+        </div>
+      )}
+    </>
+  )),
+  text('User', (row) => row.user_id),
+  text('Why', ({ reason }) => REASONS[reason]),
+  text('Asked', (row) => <When at={row.asked_at} />),
+];
 const PAGE_ROWS = 20;
 
 function WaitingList(): ReactElement {
@@ -91,35 +112,8 @@ function WaitingList(): ReactElement {
       state={state}
       empty={<p>Nobody that you see waits.</p>}
       none="Nobody waits here."
-    >
-      {(rows) => (
-        <Table columns={COLUMNS}>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td className="number">{row.position ?? 'next'}</td>
-              <th scope="row">
-                {row.kind === 'conversation' ? (
-                  <Link to={{ page: 'conversation', id: row.id }}>{row.title ?? row.id.slice(0, 8)}</Link>
-                ) : (
-                  <>
-                    sandbox <code>{row.id.slice(0, 8)}</code>
-                  </>
-                )}
-                {row.run_id === null ? null : (
-                  <div className="below">
-                    <Link to={{ page: 'run', id: row.run_id }}>{row.run_id}</Link>
-                  </div>
-                )}
-              </th>
-              <td>{row.user_id}</td>
-              <td>{REASONS[row.reason]}</td>
-              <td>
-                <When at={row.asked_at} />
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-    </Listing>
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+    />
   );
 }

@@ -3,9 +3,8 @@
  * Owns the choice, which is in the address, and the table; the picture is loaded when the page is opened.
  */
 import { lazy, type ReactElement, Suspense, useCallback } from 'react';
-import type { ResultOf } from '../../api/client/client.ts';
 import { Loaded } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { figures, head, Table, text } from '../components/table.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { FilterBar } from '../lists/filter-bar.tsx';
 import type { FilterField } from '../lists/filter-field.ts';
@@ -13,6 +12,7 @@ import { useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';
 import { parsedInstant, utc } from '../text/time.ts';
+import { CALLS, COST, INPUT, OUTPUT } from './call-columns.tsx';
 import { groupLabel, type Spend } from './spend-series.ts';
 
 const SpendChart = lazy(async () => ({ default: (await import('./spend-chart.tsx')).SpendChart }));
@@ -84,50 +84,30 @@ export function SpendSection(): ReactElement {
   );
 }
 
-function Groups({ spend }: { readonly spend: Spend }): ReactElement {
-  const { by, groups, total } = spend;
-  const columns = [
-    by.charAt(0).toUpperCase() + by.slice(1),
-    ...['Calls', 'Input tokens', 'Output tokens', 'Cost'].map(figures),
-  ];
+function Groups({ spend: { by, groups, total } }: { readonly spend: Spend }): ReactElement {
+  const all = `All${by === 'tag' ? ', each call once' : ''}`;
+  const name = head(by.charAt(0).toUpperCase() + by.slice(1), (row: Spend['total'], at) => {
+    const group = row === total ? undefined : groups[at];
+    if (group === undefined) return all;
+    return (
+      <>
+        <span className={`swatch series-${at}`} aria-hidden="true" /> {groupLabel(group, by)}
+      </>
+    );
+  });
   return (
-    <Table label={`Spend by ${by}`} columns={columns}>
-      {groups.map((group, at) => (
-        <tr key={`${group.kind} ${group.name}`}>
-          <th scope="row">
-            <span className={`swatch series-${at}`} aria-hidden="true" /> {groupLabel(group, by)}
-          </th>
-          <SumCells sums={group} />
-        </tr>
-      ))}
-      <tr>
-        <th scope="row">All{by === 'tag' ? ', each call once' : ''}</th>
-        <SumCells sums={total} />
-      </tr>
-    </Table>
+    <Table
+      label={`Spend by ${by}`}
+      columns={[name, CALLS, INPUT, OUTPUT, COST]}
+      rows={[...groups, total]}
+      keyOf={(_, at) => at}
+    />
   );
 }
 
-function SumCells({ sums }: { readonly sums: ResultOf<'get_spend'>['total'] }): ReactElement {
-  return (
-    <>
-      <td className="number">
-        {sums.calls.toLocaleString()}
-        {sums.failed === 0 ? null : <span className="below">{sums.failed.toLocaleString()} failed</span>}
-      </td>
-      <td className="number">{sums.prompt_tokens.toLocaleString()}</td>
-      <td className="number">{sums.completion_tokens.toLocaleString()}</td>
-      <td className="number">
-        {usdOfNano(sums.cost_nano_usd)}
-        {sums.unpriced === 0 ? null : (
-          <span className="below">{sums.unpriced.toLocaleString()} without a price</span>
-        )}
-      </td>
-    </>
-  );
-}
+type Bucket = Spend['buckets'][number];
 
-/** What the picture shows, for whoever reads it as figures. */
+/** What the picture shows, as figures. */
 function Times({ spend }: { readonly spend: Spend }): ReactElement {
   const isHourly = spend.bucket_seconds < 86_400;
   return (
@@ -135,21 +115,19 @@ function Times({ spend }: { readonly spend: Spend }): ReactElement {
       <summary>{isHourly ? 'By hour' : 'By day'}, as figures</summary>
       <Table
         label="Spend over time"
-        columns={[isHourly ? 'Hour' : 'Day (UTC)', spend.by, figures('Calls'), figures('Cost')]}
-      >
-        {spend.buckets.map((bucket) => (
-          <tr key={`${bucket.at} ${bucket.kind} ${bucket.name}`}>
-            <th scope="row">
-              <time dateTime={bucket.at} title={utc(parsedInstant(bucket.at))}>
-                {isHourly ? new Date(bucket.at).toLocaleString() : bucket.at.slice(0, 10)}
-              </time>
-            </th>
-            <td>{groupLabel(bucket, spend.by)}</td>
-            <td className="number">{bucket.calls.toLocaleString()}</td>
-            <td className="number">{usdOfNano(bucket.cost_nano_usd)}</td>
-          </tr>
-        ))}
-      </Table>
+        columns={[
+          head(isHourly ? 'Hour' : 'Day (UTC)', ({ at }) => (
+            <time dateTime={at} title={utc(parsedInstant(at))}>
+              {isHourly ? new Date(at).toLocaleString() : at.slice(0, 10)}
+            </time>
+          )),
+          text(spend.by, (bucket: Bucket) => groupLabel(bucket, spend.by)),
+          figures('Calls', ({ calls }) => calls.toLocaleString()),
+          figures('Cost', (bucket: Bucket) => usdOfNano(bucket.cost_nano_usd)),
+        ]}
+        rows={spend.buckets}
+        keyOf={({ at, kind, name }) => `${at} ${kind} ${name}`}
+      />
     </details>
   );
 }

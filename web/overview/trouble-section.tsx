@@ -5,7 +5,7 @@
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { TimeOfDay, When } from '../components/parts.tsx';
-import { Table } from '../components/table.tsx';
+import { type Column, head, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { Listing } from '../lists/listing.tsx';
 import { Link } from '../routing/link.tsx';
@@ -24,7 +24,21 @@ const KINDS: Readonly<Record<Trouble['kind'], string>> = {
   lost_spend: 'Spend rows lost',
 };
 
-const COLUMNS = ['What', 'About', 'Why', 'Since'];
+const COLUMNS: readonly Column<Trouble>[] = [
+  head('What', ({ kind }) => KINDS[kind]),
+  text('About', (row) => <About of={row} />),
+  text(
+    'Why',
+    (row) => (
+      <>
+        {row.text}
+        {row.tries === null ? null : <Tries tries={row.tries} nextAt={row.next_at} />}
+      </>
+    ),
+    'wrap',
+  ),
+  text('Since', ({ at }) => <When at={at} />),
+];
 
 export function TroubleSection(): ReactElement {
   return (
@@ -34,27 +48,9 @@ export function TroubleSection(): ReactElement {
         label="Trouble"
         polled={useAnswer('listTrouble', {}, EVERY_MS)}
         empty={<p>Nothing goes wrong, and nothing did in the last seven days.</p>}
-      >
-        {(rows) => (
-          <Table columns={COLUMNS}>
-            {rows.map((row) => (
-              <tr key={`${row.kind} ${row.id ?? ''} ${row.text}`}>
-                <th scope="row">{KINDS[row.kind]}</th>
-                <td>
-                  <About of={row} />
-                </td>
-                <td className="wrap">
-                  {row.text}
-                  {row.tries === null ? null : <Tries tries={row.tries} nextAt={row.next_at} />}
-                </td>
-                <td>
-                  <When at={row.at} />
-                </td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </Listing>
+        columns={COLUMNS}
+        keyOf={({ kind, id, text: why }) => `${kind} ${id ?? ''} ${why}`}
+      />
     </section>
   );
 }

@@ -5,7 +5,7 @@
 import type { ReactElement } from 'react';
 import type { InputOf } from '../../api/client/client.ts';
 import { OPERATIONS } from '../../api/client/operations.ts';
-import { AuditTable } from '../admin/audit-table.tsx';
+import { AUDIT_COLUMNS } from '../admin/audit-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { beginOf, type FilterField, wordChoices } from '../lists/filter-field.ts';
@@ -61,9 +61,9 @@ export function AuditPage(): ReactElement {
         state={state}
         empty={<p>Nobody has changed anything yet.</p>}
         none="No entry is so."
-      >
-        {(rows) => <AuditTable rows={rows} />}
-      </FilteredListing>
+        columns={AUDIT_COLUMNS}
+        keyOf={({ id }) => id}
+      />
     </>
   );
 }

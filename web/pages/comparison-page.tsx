@@ -6,7 +6,7 @@ import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { PageHead } from '../components/page-head.tsx';
 import { Badge, Loaded } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { type Column, figures, head, Table, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 import { usdOfNano } from '../text/money.ts';
@@ -14,7 +14,8 @@ import { duration, durationBetween } from '../text/time.ts';
 import { labelOf } from '../text/words.ts';
 
 type Comparison = ResultOf<'compare_run'>;
-type Side = Comparison['items'][number]['before'];
+type Item = Comparison['items'][number];
+type Side = Item['before'];
 
 const EVERY_MS = 15_000;
 
@@ -57,15 +58,7 @@ function Sums({ of: { before, after, counts } }: { readonly of: Comparison }): R
           .map(([verdict, count]) => `${count} ${verdict}`)
           .join(', ')}
       </p>
-      <Table label="Table of sums" columns={['Sum', figures('Before'), figures('After')]}>
-        {rows.map(([name, was, is]) => (
-          <tr key={name}>
-            <th scope="row">{name}</th>
-            <td className="number">{was}</td>
-            <td className="number">{is}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table label="Table of sums" columns={SUM_COLUMNS} rows={rows} keyOf={([name]) => name} />
     </>
   );
 }
@@ -74,9 +67,21 @@ function timeOf({ created_at: from, ended_at: until }: Comparison['before']): st
   return durationBetween(from, until);
 }
 
-const ITEM_COLUMNS = [
-  ...['Item', 'Verdict', 'Before', 'After'],
-  ...['Cost before', 'Cost after', 'Time before', 'Time after'].map(figures),
+const SUM_COLUMNS: readonly Column<readonly [name: string, was: string | number, is: string | number]>[] = [
+  head('Sum', ([name]) => name),
+  figures('Before', ([, was]) => was),
+  figures('After', ([, , is]) => is),
+];
+
+const ITEM_COLUMNS: readonly Column<Item>[] = [
+  head('Item', ({ key }) => key),
+  text('Verdict', ({ verdict }) => labelOf(verdict)),
+  text('Before', ({ before }) => outcome(before)),
+  text('After', ({ after }) => outcome(after)),
+  figures('Cost before', ({ before }) => cost(before)),
+  figures('Cost after', ({ after }) => cost(after)),
+  figures('Time before', ({ before }) => time(before)),
+  figures('Time after', ({ after }) => time(after)),
 ];
 
 function Items({ of: { items, counts } }: { readonly of: Comparison }): ReactElement {
@@ -84,20 +89,7 @@ function Items({ of: { items, counts } }: { readonly of: Comparison }): ReactEle
   return (
     <section aria-label="Items">
       <h2>Items</h2>
-      <Table label="Table of items" columns={ITEM_COLUMNS}>
-        {items.map(({ key, verdict, before, after }) => (
-          <tr key={key}>
-            <th scope="row">{key}</th>
-            <td>{labelOf(verdict)}</td>
-            <td>{outcome(before)}</td>
-            <td>{outcome(after)}</td>
-            <td className="number">{cost(before)}</td>
-            <td className="number">{cost(after)}</td>
-            <td className="number">{time(before)}</td>
-            <td className="number">{time(after)}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table label="Table of items" columns={ITEM_COLUMNS} rows={items} keyOf={({ key }) => key} />
       {items.length < total ? (
         <p className="quiet">
           {items.length} of {total} items are shown, what is worse first.

@@ -11,7 +11,7 @@ import {
   conversationQuery,
   FIRST_CONVERSATIONS,
 } from '../conversation/conversation-filter.ts';
-import { ConversationTable } from '../conversation/conversation-table.tsx';
+import { conversationColumns } from '../conversation/conversation-table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { BulkBar } from '../lists/bulk-bar.tsx';
 import { FilteredListing } from '../lists/listing.tsx';
@@ -47,16 +47,9 @@ export function ConversationsPage(): ReactElement {
         state={state}
         empty={<p>No conversation yet.</p>}
         none="No conversation is so."
-      >
-        {(rows) => (
-          <ConversationTable
-            rows={rows}
-            selection={selection}
-            sort={filter.sort}
-            onSort={(sort) => state.setFilter({ sort })}
-          />
-        )}
-      </FilteredListing>
+        columns={conversationColumns(selection, filter.sort, (sort) => state.setFilter({ sort }))}
+        keyOf={({ id }) => id}
+      />
       <BulkBar
         rows={(polled.value?.items ?? []).map((record) => ({ id: record.id, name: record.title, record }))}
         selection={selection}

@@ -6,7 +6,7 @@ import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { PageHead } from '../components/page-head.tsx';
 import { Badge, Loaded, When } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { type Column, figures, head, Table, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { Link } from '../routing/link.tsx';
 import { phaseOf } from '../run/run-phase.ts';
@@ -15,6 +15,7 @@ import { duration } from '../text/time.ts';
 import { labelOf } from '../text/words.ts';
 
 type History = ResultOf<'get_job_history'>;
+type PastRun = History['runs'][number];
 
 /** It is reckoned anew from every item of every run. */
 const EVERY_MS = 15_000;
@@ -50,33 +51,28 @@ export function JobPage({ name }: { readonly name: string }): ReactElement {
   );
 }
 
-const RUN_COLUMNS = ['Run', 'Phase', ...['Succeeded', 'Cost', 'Time'].map(figures), 'Started', 'Compare'];
+const RUN_COLUMNS: readonly Column<PastRun>[] = [
+  head('Run', ({ run: { id } }) => <Link to={{ page: 'run', id }}>{id}</Link>),
+  text('Phase', ({ run }) => <Badge word={phaseOf(run)} />),
+  figures('Succeeded', ({ success_share: share }) => (share === null ? '—' : percent(share))),
+  figures('Cost', ({ run }) => usdOfNano(run.spent_nano_usd)),
+  figures('Time', ({ duration_ms: ms }) => duration(ms)),
+  text('Started', ({ run }) => <When at={run.created_at} />),
+];
 
 function PastRuns({ runs }: Pick<History, 'runs'>): ReactElement {
+  const compare = text('Compare', ({ run: { id } }: PastRun, at) => (
+    <Before id={id} before={runs[at + 1]?.run.id} />
+  ));
   return (
     <section aria-label="Runs">
       <h2>Runs</h2>
-      <Table label="Table of runs" columns={RUN_COLUMNS}>
-        {runs.map(({ run, duration_ms: ms, success_share: share }, at) => (
-          <tr key={run.id}>
-            <th scope="row">
-              <Link to={{ page: 'run', id: run.id }}>{run.id}</Link>
-            </th>
-            <td>
-              <Badge word={phaseOf(run)} />
-            </td>
-            <td className="number">{share === null ? '—' : percent(share)}</td>
-            <td className="number">{usdOfNano(run.spent_nano_usd)}</td>
-            <td className="number">{duration(ms)}</td>
-            <td>
-              <When at={run.created_at} />
-            </td>
-            <td>
-              <Before id={run.id} before={runs[at + 1]?.run.id} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Table of runs"
+        columns={[...RUN_COLUMNS, compare]}
+        rows={runs}
+        keyOf={({ run: { id } }) => id}
+      />
     </section>
   );
 }
@@ -86,28 +82,26 @@ function Before({ id, before }: { readonly id: string; readonly before: string |
   return <Link to={{ page: 'comparison', id, before }}>with the one before</Link>;
 }
 
-const KEY_COLUMNS = ['Item', 'Newest first', ...['Succeeded', 'Mean cost', 'Mean time'].map(figures)];
+const KEY_COLUMNS: readonly Column<History['keys'][number]>[] = [
+  head('Item', ({ key, is_flaky: isFlaky }) => (
+    <>
+      {key} {isFlaky ? <span className="tag">Flaky</span> : null}
+    </>
+  )),
+  text('Newest first', ({ outcomes }) =>
+    outcomes.map(({ outcome }) => labelOf(outcome ?? 'open')).join(', '),
+  ),
+  figures('Succeeded', ({ succeeded, ended }) => `${succeeded} of ${ended}`),
+  figures('Mean cost', ({ mean_nano_usd: mean }) => (mean === null ? '—' : usdOfNano(mean))),
+  figures('Mean time', ({ mean_ms: mean }) => (mean === null ? '—' : duration(mean))),
+];
 
 function Keys({ history }: { readonly history: History }): ReactElement {
   const { keys, keys_total: total } = history;
   return (
     <section aria-label="Items">
       <h2>Items</h2>
-      <Table label="Table of items" columns={KEY_COLUMNS}>
-        {keys.map((one) => (
-          <tr key={one.key}>
-            <th scope="row">
-              {one.key} {one.is_flaky ? <span className="tag">Flaky</span> : null}
-            </th>
-            <td>{one.outcomes.map(({ outcome }) => labelOf(outcome ?? 'open')).join(', ')}</td>
-            <td className="number">
-              {one.succeeded} of {one.ended}
-            </td>
-            <td className="number">{one.mean_nano_usd === null ? '—' : usdOfNano(one.mean_nano_usd)}</td>
-            <td className="number">{one.mean_ms === null ? '—' : duration(one.mean_ms)}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table label="Table of items" columns={KEY_COLUMNS} rows={keys} keyOf={({ key }) => key} />
       {keys.length < total ? (
         <p className="quiet">
           {keys.length} of {total} items are shown: the flaky ones, and those that succeed least.

@@ -5,7 +5,7 @@
 import type { ReactElement } from 'react';
 import { PageHead } from '../components/page-head.tsx';
 import { Badge, When } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { type Column, figures, head, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import type { FilterField } from '../lists/filter-field.ts';
 import { FilteredListing } from '../lists/listing.tsx';
@@ -30,7 +30,20 @@ const FIELDS: readonly FilterField<'name' | 'state'>[] = [
   },
 ];
 
-const COLUMNS = ['Run', 'Phase', 'Items', figures('Spend'), 'Started'];
+const COLUMNS: readonly Column<RunRecord>[] = [
+  head('Run', ({ id, name }) => (
+    <>
+      <Link to={{ page: 'run', id }}>{name}</Link>
+      <div className="below">
+        <code>{id}</code>
+      </div>
+    </>
+  )),
+  text('Phase', (row) => <Badge word={phaseOf(row)} />),
+  text('Items', (row) => <Progress of={row} />),
+  figures('Spend', (row) => usdOfNano(row.spent_nano_usd)),
+  text('Started', (row) => <When at={row.created_at} />),
+];
 
 export function RunsPage(): ReactElement {
   const state = useListState(FIRST);
@@ -59,53 +72,18 @@ export function RunsPage(): ReactElement {
         state={state}
         empty={<p>No run yet. A job file describes one; “Start a run” or “parley run” begins it.</p>}
         none="No run is so."
-      >
-        {(rows) => (
-          <Table columns={COLUMNS}>
-            {rows.map((row) => (
-              <Row key={row.id} row={row} />
-            ))}
-          </Table>
-        )}
-      </FilteredListing>
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+      />
     </>
   );
-}
-
-function Row({ row }: { readonly row: RunRecord }): ReactElement {
-  const ended = Object.values(row.ended).reduce((sum, count) => sum + count, 0);
-  return (
-    <tr>
-      <th scope="row">
-        <Link to={{ page: 'run', id: row.id }}>{row.name}</Link>
-        <div className="below">
-          <code>{row.id}</code>
-        </div>
-      </th>
-      <td>
-        <Badge word={phaseOf(row)} />
-      </td>
-      <td>
-        <Progress done={ended} active={row.in_flight} total={row.total} />
-      </td>
-      <td className="number">{usdOfNano(row.spent_nano_usd)}</td>
-      <td>
-        <When at={row.created_at} />
-      </td>
-    </tr>
-  );
-}
-
-interface ProgressProps {
-  readonly done: number;
-  readonly active: number;
-  readonly total: number;
 }
 
 const WIDTH = 120;
 
 /** How many of a run's items have ended and are at work; the same is said in words beside it. */
-function Progress({ done, active, total }: ProgressProps): ReactElement {
+function Progress({ of: { ended, in_flight: active, total } }: { readonly of: RunRecord }): ReactElement {
+  const done = Object.values(ended).reduce((sum, count) => sum + count, 0);
   const scale = total === 0 ? 0 : WIDTH / total;
   return (
     <span className="progress">

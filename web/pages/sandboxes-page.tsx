@@ -16,7 +16,7 @@ import { FilteredListing } from '../lists/listing.tsx';
 import { useSelection } from '../lists/selection.tsx';
 import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { sandboxActions } from '../sandbox/bulk-actions.ts';
-import { SandboxTable } from '../sandbox/sandbox-table.tsx';
+import { sandboxColumns } from '../sandbox/sandbox-table.tsx';
 import { useSession } from '../session/session.ts';
 import { labelOf, LIVING_WORDS, SANDBOX_WORDS } from '../text/words.ts';
 
@@ -70,18 +70,12 @@ export function SandboxesPage(): ReactElement {
         state={state}
         empty={<p>No sandbox. Starting a conversation makes one.</p>}
         none="No sandbox is so."
-      >
-        {(rows) => (
-          <SandboxTable
-            rows={rows}
-            selection={selection}
-            sort={filter.sort}
-            onSort={(sort) => state.setFilter({ sort })}
-            onAsk={setAsked}
-            onResume={(id) => run(() => client.resumeSandbox({ params: { sandbox_id: id } }))}
-          />
-        )}
-      </FilteredListing>
+        columns={sandboxColumns({
+          ...{ selection, sort: filter.sort, onSort: (sort) => state.setFilter({ sort }), onAsk: setAsked },
+          onResume: (id) => run(() => client.resumeSandbox({ params: { sandbox_id: id } })),
+        })}
+        keyOf={({ id }) => id}
+      />
       <BulkBar
         rows={(polled.value?.items ?? []).map(({ id, status }) => ({ id, name: id.slice(0, 8), status }))}
         selection={selection}

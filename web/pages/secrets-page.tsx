@@ -9,7 +9,7 @@ import { ConfirmDialog } from '../components/dialog.tsx';
 import { Button } from '../components/form.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { Dash } from '../components/parts.tsx';
-import { ACTIONS, Table } from '../components/table.tsx';
+import { buttons, head, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import type { FilterField } from '../lists/filter-field.ts';
 import { FilteredListing } from '../lists/listing.tsx';
@@ -20,7 +20,6 @@ type Secret = ResultOf<'search_secrets'>['items'][number];
 
 const FIRST = { name: '' };
 const FIELDS: readonly FilterField<'name'>[] = [{ name: 'name', label: 'Name contains', kind: 'text' }];
-const COLUMNS = ['Name', 'Description', ACTIONS];
 
 type Asked =
   { readonly kind: 'new' } | { readonly kind: 'replace' | 'describe' | 'delete'; readonly secret: Secret };
@@ -33,6 +32,22 @@ export function SecretsPage(): ReactElement {
   const query = { ...pageQuery(state.pageId), ...(name === '' ? {} : { name__contains: name }) };
   const polled = useAnswer('searchSecrets', { query });
   const leave = (): void => setAsked(null);
+  const button = (kind: 'replace' | 'describe' | 'delete', word: string, secret: Secret): ReactElement => (
+    <Button kind="quiet" aria-label={`${word} ${secret.name}`} onClick={() => setAsked({ kind, secret })}>
+      {word}
+    </Button>
+  );
+  const columns = [
+    head('Name', (secret: Secret) => <code>{secret.name}</code>),
+    text('Description', ({ description }: Secret) => description ?? <Dash />, 'wrap'),
+    buttons((secret: Secret) => (
+      <>
+        {button('replace', 'Replace', secret)}
+        {button('describe', 'Describe', secret)}
+        {button('delete', 'Delete', secret)}
+      </>
+    )),
+  ];
   return (
     <>
       <PageHead
@@ -52,15 +67,9 @@ export function SecretsPage(): ReactElement {
         state={state}
         empty={<p>No secret is stored.</p>}
         none="No name holds this text."
-      >
-        {(rows) => (
-          <Table columns={COLUMNS}>
-            {rows.map((secret) => (
-              <Row key={secret.name} secret={secret} onAsk={setAsked} />
-            ))}
-          </Table>
-        )}
-      </FilteredListing>
+        columns={columns}
+        keyOf={(secret) => secret.name}
+      />
       {asked === null ? null : asked.kind === 'delete' ? (
         <ConfirmDialog
           title="Delete this secret?"
@@ -83,27 +92,5 @@ export function SecretsPage(): ReactElement {
         />
       )}
     </>
-  );
-}
-
-function Row({ secret, onAsk }: { readonly secret: Secret; onAsk(asked: Asked): void }): ReactElement {
-  const { name, description } = secret;
-  const button = (kind: 'replace' | 'describe' | 'delete', word: string): ReactElement => (
-    <Button kind="quiet" aria-label={`${word} ${name}`} onClick={() => onAsk({ kind, secret })}>
-      {word}
-    </Button>
-  );
-  return (
-    <tr>
-      <th scope="row">
-        <code>{name}</code>
-      </th>
-      <td className="wrap">{description ?? <Dash />}</td>
-      <td className="actions">
-        {button('replace', 'Replace')}
-        {button('describe', 'Describe')}
-        {button('delete', 'Delete')}
-      </td>
-    </tr>
   );
 }

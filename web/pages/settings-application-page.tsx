@@ -2,12 +2,11 @@
  * Settings > Application: what conversations of this user begin with.
  * Owns the form and its saving; limits of the deployment are shown and never set here (D10).
  */
-import { type FormEvent, type ReactElement, useState } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
-import { Button } from '../components/form.tsx';
+import { WorkForm } from '../components/dialog.tsx';
 import { PageHead } from '../components/page-head.tsx';
-import { Loaded, Notice, Problems } from '../components/parts.tsx';
-import { useAction } from '../data/use-action.ts';
+import { Loaded, Notice } from '../components/parts.tsx';
 import { useAnswer } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { AgentSection, GitSection, GroupingField, LimitFacts } from '../settings/application-sections.tsx';
@@ -31,17 +30,17 @@ function SettingsForm({ settings }: { readonly settings: Settings }): ReactEleme
   const { client } = useSession();
   const [draft, setDraft] = useState(settings);
   const [isSaved, setIsSaved] = useState(false);
-  const action = useAction();
   const set = (change: Partial<Settings>): void => {
     setDraft({ ...draft, ...change });
     setIsSaved(false);
   };
-  const save = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    setIsSaved(await action.run(async () => void (await client.updateSettings({ body: bodyOf(draft) }))));
-  };
   return (
-    <form className="form" onSubmit={(event) => void save(event)}>
+    <WorkForm
+      className="form"
+      word="Save Changes"
+      work={() => client.updateSettings({ body: bodyOf(draft) })}
+      onDone={() => setIsSaved(true)}
+    >
       <section className="card stack" aria-labelledby="placement">
         <h2 id="placement">Sandboxes</h2>
         <GroupingField
@@ -55,14 +54,8 @@ function SettingsForm({ settings }: { readonly settings: Settings }): ReactEleme
         onChange={(conversation_settings) => set({ conversation_settings })}
       />
       <GitSection value={draft} onChange={set} />
-      <Problems of={action.problems} />
       {isSaved ? <Notice tone="good">Settings are saved.</Notice> : null}
-      <div className="form-actions">
-        <Button kind="primary" type="submit" busy={action.isBusy}>
-          Save Changes
-        </Button>
-      </div>
-    </form>
+    </WorkForm>
   );
 }
 

@@ -5,7 +5,7 @@
 import type { ReactElement } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';
 import { Sum } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { Table, text } from '../components/table.tsx';
 import { Link } from '../routing/link.tsx';
 
 interface SectionProps {
@@ -55,20 +55,10 @@ interface FiguresProps {
 }
 
 function Figures({ block: { columns, rows }, label }: FiguresProps): ReactElement {
-  const heads = columns.map(({ title, side }) => (side === 'right' ? figures(title) : title));
-  return (
-    <Table label={label} columns={heads}>
-      {rows.map((cells, at) => (
-        <tr key={at}>
-          {cells.map((cell, place) => (
-            <td key={place} className={columns[place]?.side === 'right' ? 'number' : 'wrap'}>
-              {cell}
-            </td>
-          ))}
-        </tr>
-      ))}
-    </Table>
+  const heads = columns.map(({ title, side }, place) =>
+    text(title, (cells: readonly string[]) => cells[place], side === 'right' ? 'number' : 'wrap'),
   );
+  return <Table label={label} columns={heads} rows={rows} keyOf={(_, at) => at} />;
 }
 
 export type Report = ResultOf<'get_run_report'>;

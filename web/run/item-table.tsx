@@ -1,16 +1,15 @@
 /**
  * Items of a run as a table; each opens to what there is to see of its work.
- * Owns the columns and which item is open.
+ * Owns the columns.
  */
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import { Badge, Dash, Tags } from '../components/parts.tsx';
-import { type Column, Table } from '../components/table.tsx';
+import { type Column, figures, head, text } from '../components/table.tsx';
 import { Link } from '../routing/link.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { tagsOf } from '../text/tags.ts';
 import { durationBetween } from '../text/time.ts';
-import { ItemEvidence } from './item-evidence.tsx';
-import { troubleText, type RunItem, type RunRecord } from './run-phase.ts';
+import { troubleText, type RunItem } from './run-phase.ts';
 
 export type SortBy = 'POSITION' | 'COST' | 'TIME' | 'OUTCOME' | 'MODEL' | 'REPOSITORY' | 'KEY';
 
@@ -19,97 +18,61 @@ export interface ItemSort {
   readonly descending: boolean;
 }
 
-interface ItemTableProps {
-  readonly run: RunRecord;
-  readonly items: readonly RunItem[];
-  readonly sort: ItemSort;
-  onSort(sort: ItemSort): void;
-  onChange(): void;
-}
-
-const HEADS: readonly (readonly [name: string, by: SortBy | null, holds: 'texts' | 'figures'])[] = [
-  ['Item', 'KEY', 'texts'],
-  ['Outcome', 'OUTCOME', 'texts'],
-  ['Model', 'MODEL', 'texts'],
-  ['Repository', 'REPOSITORY', 'texts'],
-  ['Attempt', null, 'figures'],
-  ['Cost', 'COST', 'figures'],
-  ['Time', 'TIME', 'figures'],
-  ['Conversation', null, 'texts'],
+const SHOWN: readonly (readonly [column: Column<RunItem>, by: SortBy | null])[] = [
+  [
+    text('Outcome', (item) => <Badge word={item.outcome ?? item.phase} note={item.failure_class} />),
+    'OUTCOME',
+  ],
+  [text('Model', ({ model }) => model ?? <Dash />), 'MODEL'],
+  [text('Repository', ({ repository }) => repository ?? <Dash />), 'REPOSITORY'],
+  [figures('Attempt', ({ attempt }) => attempt), null],
+  [figures('Cost', ({ cost_nano_usd: cost }) => (cost === null ? '—' : usdOfNano(cost))), 'COST'],
+  [figures('Time', timeOf), 'TIME'],
+  [text('Conversation', ({ conversation_id: id }) => <Conversation id={id} />), null],
 ];
 
-export function ItemTable({ run, items, sort, onSort, onChange }: ItemTableProps): ReactElement {
-  const [open, setOpen] = useState<string | null>(null);
-  const columns = HEADS.map(([name, by, holds]): Column => {
-    if (by === null) return { name, holds };
+interface ItemColumns {
+  readonly sort: ItemSort;
+  /** The key of the item that is open; null: none is. */
+  readonly open: string | null;
+  onSort(sort: ItemSort): void;
+  onOpen(key: string | null): void;
+}
+
+export function itemColumns({ sort, open, onSort, onOpen }: ItemColumns): readonly Column<RunItem>[] {
+  const item = head('Item', (row: RunItem) => {
+    const isOpen = row.key === open;
+    return (
+      <>
+        <button
+          type="button"
+          className="sort"
+          aria-expanded={isOpen}
+          onClick={() => onOpen(isOpen ? null : row.key)}
+        >
+          <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
+          {row.key}
+        </button>
+        <Below item={row} />
+      </>
+    );
+  });
+  return [[item, 'KEY'] as const, ...SHOWN].map(([column, by]) => {
+    if (by === null) return column;
     const is = sort.by !== by ? null : sort.descending ? 'descending' : 'ascending';
     // A third click has the order of the plan again.
     const next: ItemSort =
       is === 'descending' ? { by: 'POSITION', descending: false } : { by, descending: is === 'ascending' };
-    return { name, holds, sort: { is, onSort: () => onSort(next) } };
+    return { ...column, sort: { is, onSort: () => onSort(next) } };
   });
-  return (
-    <Table columns={columns}>
-      {items.map((item) => (
-        <Row
-          key={item.key}
-          run={run}
-          item={item}
-          isOpen={open === item.key}
-          onOpen={() => setOpen(open === item.key ? null : item.key)}
-          onChange={onChange}
-        />
-      ))}
-    </Table>
-  );
 }
 
-interface RowProps {
-  readonly run: RunRecord;
-  readonly item: RunItem;
-  readonly isOpen: boolean;
-  onOpen(): void;
-  onChange(): void;
-}
-
-function Row({ run, item, isOpen, onOpen, onChange }: RowProps): ReactElement {
-  const dash = <Dash />;
+function Conversation({ id }: { readonly id: string | null }): ReactElement {
+  if (id === null) return <Dash />;
   return (
-    <>
-      <tr>
-        <th scope="row">
-          <button type="button" className="sort" aria-expanded={isOpen} onClick={onOpen}>
-            <span aria-hidden="true">{isOpen ? '▾ ' : '▸ '}</span>
-            {item.key}
-          </button>
-          <Below item={item} />
-        </th>
-        <td>
-          <Badge word={item.outcome ?? item.phase} note={item.failure_class} />
-        </td>
-        <td>{item.model ?? dash}</td>
-        <td>{item.repository ?? dash}</td>
-        <td className="number">{item.attempt}</td>
-        <td className="number">{item.cost_nano_usd === null ? '—' : usdOfNano(item.cost_nano_usd)}</td>
-        <td className="number">{timeOf(item)}</td>
-        <td>
-          {item.conversation_id === null ? (
-            dash
-          ) : (
-            <Link to={{ page: 'conversation', id: item.conversation_id }}>
-              <code>{item.conversation_id.slice(0, 8)}</code>
-            </Link>
-          )}
-        </td>
-      </tr>
-      {isOpen ? (
-        <tr>
-          <td colSpan={HEADS.length}>
-            <ItemEvidence run={run} item={item} onChange={onChange} />
-          </td>
-        </tr>
-      ) : null}
-    </>
+    <Link to={{ page: 'conversation', id }}>
+      <code>{id.slice(0, 8)}</code>
+    </Link>
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * The items of a run, page by page, as the server filters and orders them.
- * Owns the asking; a row is drawn by the table.
+ * Owns the asking, and which item is open.
  */
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useAnswer } from '../data/use-polled.ts';
@@ -8,7 +8,8 @@ import { type FilterField, wordChoices } from '../lists/filter-field.ts';
 import { FilteredListing } from '../lists/listing.tsx';
 import { pageQuery } from '../lists/use-list-state.ts';
 import { labelOf } from '../text/words.ts';
-import { type ItemSort, ItemTable } from './item-table.tsx';
+import { ItemEvidence } from './item-evidence.tsx';
+import { type ItemSort, itemColumns } from './item-table.tsx';
 import type { RunItem, RunRecord } from './run-phase.ts';
 
 const IN_ORDER: ItemSort = { by: 'POSITION', descending: false };
@@ -23,6 +24,7 @@ interface ItemsSectionProps {
 export function ItemsSection({ run, above, onChange }: ItemsSectionProps): ReactElement {
   const [filter, setFilter] = useState(NO_FILTER);
   const [sort, setSort] = useState(IN_ORDER);
+  const [open, setOpen] = useState<string | null>(null);
   const [pages, setPages] = useState<readonly string[]>([]);
   const polled = useAnswer('searchRunItems', {
     params: { run_id: run.id },
@@ -33,6 +35,14 @@ export function ItemsSection({ run, above, onChange }: ItemsSectionProps): React
     },
   });
   const items = polled.value?.items ?? [];
+  const onSort = (wanted: ItemSort): void => {
+    setSort(wanted);
+    setPages([]);
+  };
+  const changed = (): void => {
+    polled.again();
+    onChange();
+  };
   const changeFilter = (changed: typeof NO_FILTER): void => {
     setFilter(changed);
     setPages([]);
@@ -53,23 +63,12 @@ export function ItemsSection({ run, above, onChange }: ItemsSectionProps): React
           }}
           empty={<p>The run has no item yet.</p>}
           none="No item is so."
-        >
-          {(rows) => (
-            <ItemTable
-              run={run}
-              items={rows}
-              sort={sort}
-              onSort={(wanted) => {
-                setSort(wanted);
-                setPages([]);
-              }}
-              onChange={() => {
-                polled.again();
-                onChange();
-              }}
-            />
-          )}
-        </FilteredListing>
+          columns={itemColumns({ sort, open, onSort, onOpen: setOpen })}
+          keyOf={({ key }) => key}
+          below={(item) =>
+            item.key === open ? <ItemEvidence run={run} item={item} onChange={changed} /> : null
+          }
+        />
       </section>
     </>
   );

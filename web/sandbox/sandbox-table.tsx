@@ -7,8 +7,8 @@ import type { ResultOf } from '../../api/client/client.ts';
 import { Button } from '../components/form.tsx';
 import type { ImpactDialogProps } from '../components/impact-dialog.tsx';
 import { Badge, Dash, When } from '../components/parts.tsx';
-import { ACTIONS, type Column, Table } from '../components/table.tsx';
-import { SelectCell, type Selection } from '../lists/selection.tsx';
+import { buttons, type Column, head, text } from '../components/table.tsx';
+import { selected, type Selection } from '../lists/selection.tsx';
 import { wordSort } from '../lists/word-sort.ts';
 import { Link } from '../routing/link.tsx';
 
@@ -19,8 +19,7 @@ export type ListedSandbox = ResultOf<'search_sandboxes'>['items'][number] & {
   readonly inside: Inside | undefined;
 };
 
-interface SandboxTableProps {
-  readonly rows: readonly ListedSandbox[];
+interface SandboxColumns {
   readonly selection: Selection;
   readonly sort: string;
   onSort(sort: string): void;
@@ -28,45 +27,32 @@ interface SandboxTableProps {
   onResume(id: string): void;
 }
 
-export function SandboxTable(props: SandboxTableProps): ReactElement {
-  const { rows, selection, sort, onSort } = props;
-  const columns: readonly Column[] = [
-    { name: 'Selected', holds: 'buttons' },
-    'Sandbox',
-    'Status',
-    'Conversations',
-    'Runtime',
-    { name: 'Created', holds: 'texts', sort: wordSort(sort, 'CREATED_AT', onSort) },
-    ACTIONS,
+export function sandboxColumns(given: SandboxColumns): readonly Column<ListedSandbox>[] {
+  const created = text('Created', (row: ListedSandbox) => <When at={row.created_at} />);
+  return [
+    selected(given.selection, ({ id }) => id.slice(0, 8)),
+    ...SHOWN,
+    { ...created, sort: wordSort(given.sort, 'CREATED_AT', given.onSort) },
+    buttons((row) => <RowActions row={row} onAsk={given.onAsk} onResume={given.onResume} />),
   ];
-  return (
-    <Table columns={columns}>
-      {rows.map((row) => (
-        <tr key={row.id}>
-          <SelectCell row={{ id: row.id, name: row.id.slice(0, 8) }} selection={selection} />
-          <th scope="row">
-            <code title={row.id}>{row.id.slice(0, 8)}</code>
-            {row.status_detail === null ? null : <div className="below">{row.status_detail}</div>}
-          </th>
-          <td>
-            <Badge word={row.status} note={row.transition ?? row.pause_reason} />
-            {row.stale ? <span className="tag">cannot be asked</span> : null}
-          </td>
-          <td>
-            <Conversations of={row.inside} />
-          </td>
-          <td>{row.sandbox_spec_id}</td>
-          <td>
-            <When at={row.created_at} />
-          </td>
-          <td className="actions">
-            <RowActions row={row} onAsk={props.onAsk} onResume={props.onResume} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
 }
+
+const SHOWN: readonly Column<ListedSandbox>[] = [
+  head('Sandbox', ({ id, status_detail: detail }) => (
+    <>
+      <code title={id}>{id.slice(0, 8)}</code>
+      {detail === null ? null : <div className="below">{detail}</div>}
+    </>
+  )),
+  text('Status', (row) => (
+    <>
+      <Badge word={row.status} note={row.transition ?? row.pause_reason} />
+      {row.stale ? <span className="tag">cannot be asked</span> : null}
+    </>
+  )),
+  text('Conversations', ({ inside }) => <Conversations of={inside} />),
+  text('Runtime', (row) => row.sandbox_spec_id),
+];
 
 function Conversations({ of }: { readonly of: Inside | undefined }): ReactElement {
   if (of === undefined || of.total === 0) return <Dash />;
@@ -83,7 +69,7 @@ function Conversations({ of }: { readonly of: Inside | undefined }): ReactElemen
   );
 }
 
-interface RowActionsProps extends Pick<SandboxTableProps, 'onAsk' | 'onResume'> {
+interface RowActionsProps extends Pick<SandboxColumns, 'onAsk' | 'onResume'> {
   readonly row: ListedSandbox;
 }
 

@@ -2,7 +2,8 @@
  * The fields of one profile: model, base URL and key; under Advanced Options, Extra Headers.
  * Owns reading and saving it; a stored key stays unless another one is typed.
  */
-import { type FormEvent, type ReactElement, useEffect, useState } from 'react';
+import { type ReactElement, useEffect, useState } from 'react';
+import { WorkForm } from '../components/dialog.tsx';
 import { Button, ChoiceField, TextField } from '../components/form.tsx';
 import { NamedRows } from '../components/named-rows.tsx';
 import { Notice, Problems } from '../components/parts.tsx';
@@ -32,7 +33,6 @@ export function ProfileEditor({ name, onLeave }: ProfileEditorProps): ReactEleme
   const { client } = useSession();
   const [draft, setDraft] = useState<Draft | null>(name === null ? EMPTY : null);
   const reading = useAction();
-  const saving = useAction();
   const { run: read } = reading;
   useEffect(() => {
     if (name === null) return;
@@ -48,30 +48,18 @@ export function ProfileEditor({ name, onLeave }: ProfileEditorProps): ReactEleme
     });
   }, [client, name, read]);
   if (draft === null) return <Problems of={reading.problems} />;
-  const save = async (): Promise<void> => {
-    const isDone = await saving.run(async () => {
-      await client.saveProfile({ params: { profile_name: draft.name.trim() }, body: bodyOf(draft) });
-    });
-    if (isDone) onLeave();
-  };
   return (
-    <form
+    <WorkForm
       className="card stack"
-      aria-label={name === null ? 'New profile' : `Profile ${name}`}
-      onSubmit={(event: FormEvent) => {
-        event.preventDefault();
-        void save();
-      }}
+      label={name === null ? 'New profile' : `Profile ${name}`}
+      word="Save Changes"
+      disabled={draft.name.trim() === ''}
+      beside={<Button onClick={onLeave}>Cancel</Button>}
+      work={() => client.saveProfile({ params: { profile_name: draft.name.trim() }, body: bodyOf(draft) })}
+      onDone={onLeave}
     >
       <Fields draft={draft} isNew={name === null} onChange={(change) => setDraft({ ...draft, ...change })} />
-      <Problems of={saving.problems} />
-      <div className="form-actions">
-        <Button onClick={onLeave}>Cancel</Button>
-        <Button kind="primary" type="submit" busy={saving.isBusy} disabled={draft.name.trim() === ''}>
-          Save Changes
-        </Button>
-      </div>
-    </form>
+    </WorkForm>
   );
 }
 

@@ -4,12 +4,19 @@
  */
 import type { ReactElement } from 'react';
 import { Notice, Sum } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { figures, Table, text } from '../components/table.tsx';
 import { usdOfNano } from '../text/money.ts';
 import { duration } from '../text/time.ts';
 import { labelOf } from '../text/words.ts';
 import { SimulationChart } from './simulation-chart.tsx';
-import { ACTIVITY_LABELS, instantsOf, limitSentences, type Simulation, STACK } from './simulation-series.ts';
+import {
+  ACTIVITY_LABELS,
+  type Instant,
+  instantsOf,
+  limitSentences,
+  type Simulation,
+  STACK,
+} from './simulation-series.ts';
 
 /** As many rows as are read without scrolling much. */
 const ROWS = 21;
@@ -99,26 +106,21 @@ function notEnded(open: number): string {
 
 /** What the picture shows, for whoever reads it as figures. */
 function Rows({ of }: { readonly of: Simulation }): ReactElement {
-  const order = STACK.toReversed();
-  const columns = [...order.map((as) => ACTIVITY_LABELS[as]), 'Sandboxes'];
   return (
     <details>
       <summary>The timeline, as figures</summary>
-      <Table label="Timeline as figures" columns={['After', ...columns.map(figures)]}>
-        {instantsOf(of, ROWS).map(({ atMs, counts, slots }) => (
-          <tr key={atMs}>
-            <th scope="row" className="played-after">
-              {duration(atMs)}
-            </th>
-            {order.map((as) => (
-              <td key={as} className="number">
-                {counts[as].toLocaleString()}
-              </td>
-            ))}
-            <td className="number">{slots.toLocaleString()}</td>
-          </tr>
-        ))}
-      </Table>
+      <Table
+        label="Timeline as figures"
+        columns={[
+          { ...text('After', ({ atMs }) => duration(atMs), 'played-after'), isHead: true },
+          ...STACK.toReversed().map((as) =>
+            figures(ACTIVITY_LABELS[as], ({ counts }: Instant) => counts[as].toLocaleString()),
+          ),
+          figures('Sandboxes', ({ slots }) => slots.toLocaleString()),
+        ]}
+        rows={instantsOf(of, ROWS)}
+        keyOf={({ atMs }) => atMs}
+      />
     </details>
   );
 }

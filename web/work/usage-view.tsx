@@ -3,15 +3,21 @@
  * Owns the table; reading it needs no sandbox.
  */
 import type { ReactElement } from 'react';
+import type { ResultOf } from '../../api/client/client.ts';
 import { Loaded } from '../components/parts.tsx';
-import { figures, Table } from '../components/table.tsx';
+import { type Column, figures, head, Table } from '../components/table.tsx';
 import type { ViewProps } from '../conversation/conversation-table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
-import { usdOfNano } from '../text/money.ts';
+import { CALLS, COST, INPUT, OUTPUT } from '../overview/call-columns.tsx';
 
 const EVERY_MS = 5_000;
 
-const COLUMNS = ['Model', ...['Calls', 'Input tokens', 'From cache', 'Output tokens', 'Cost'].map(figures)];
+const COLUMNS: readonly Column<ResultOf<'get_conversation_usage'>['models'][number]>[] = [
+  head('Model', ({ model }) => model),
+  ...[CALLS, INPUT],
+  figures('From cache', ({ cached_tokens: tokens }) => tokens.toLocaleString()),
+  ...[OUTPUT, COST],
+];
 
 export function UsageView({ record }: ViewProps): ReactElement {
   const usage = useAnswer('getConversationUsage', { params: { conversation_id: record.id } }, EVERY_MS);
@@ -23,28 +29,7 @@ export function UsageView({ record }: ViewProps): ReactElement {
     >
       {({ models }) => (
         <section aria-label="Usage by model">
-          <Table label="Table" columns={COLUMNS}>
-            {models.map((one) => (
-              <tr key={one.model}>
-                <th scope="row">{one.model}</th>
-                <td className="number">
-                  {one.calls.toLocaleString()}
-                  {one.failed === 0 ? null : (
-                    <span className="below">{one.failed.toLocaleString()} failed</span>
-                  )}
-                </td>
-                <td className="number">{one.prompt_tokens.toLocaleString()}</td>
-                <td className="number">{one.cached_tokens.toLocaleString()}</td>
-                <td className="number">{one.completion_tokens.toLocaleString()}</td>
-                <td className="number">
-                  {usdOfNano(one.cost_nano_usd)}
-                  {one.unpriced === 0 ? null : (
-                    <span className="below">{one.unpriced.toLocaleString()} without a price</span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </Table>
+          <Table label="Table" columns={COLUMNS} rows={models} keyOf={({ model }) => model} />
         </section>
       )}
     </Loaded>

@@ -29,7 +29,7 @@ export function cliDocumented(tree: Tree): readonly Violation[] {
 }
 
 export function cliCommands(file: RepoFile): readonly Mention[] {
-  return matches(file, /(?:\.command|new Command)\(\s*['"`]([a-z][a-z-]*)/g);
+  return matches(file, /(?:\.command|new (?:Cli)?Command)\(\s*['"`]([a-z][a-z-]*)/g);
 }
 
 /** Long flags, without their value. */

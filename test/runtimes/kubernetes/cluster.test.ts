@@ -5,9 +5,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { startLocalCluster } from '../../../scripts/local-cluster.ts';
 import type { LocalCluster } from '../../../scripts/local-cluster.ts';
-import { describeRuntimeFacts } from '../../contract/runtime-facts.ts';
-import { describeRuntimePauses } from '../../contract/runtime-pauses.ts';
-import { describeRuntime } from '../../contract/runtime-suite.ts';
+import { describeRuntimeContract } from '../../contract/runtime-contract.ts';
 import { describeWith } from '../../helpers/requires.ts';
 import { realCluster, standInCluster } from './cluster-harness.ts';
 import { describeCluster } from './cluster-suite.ts';
@@ -27,8 +25,6 @@ describeWith('k8s-local', 'a real API server', () => {
   describe('with nodes of kwok', () => describeCluster(() => realCluster(local)));
 
   describeWith('bwrap', 'with a node that runs processes', () => {
-    describeRuntime(() => createRealApiHarness(local));
-    describeRuntimePauses(() => createRealApiHarness(local));
-    describe('from inside', () => describeRuntimeFacts(() => createRealApiHarness(local)));
+    describeRuntimeContract(() => createRealApiHarness(local));
   });
 });
