@@ -59,6 +59,7 @@ import { journalUpkeep } from './engine/journal-upkeep.ts';
 import { lifecycleLog } from './records/lifecycle-log.ts';
 import { overview } from './records/overview.ts';
 import { migrate, requireCurrent } from './schema/migrate.ts';
+import { migrateInMemory } from './schema/schema-in-memory.ts';
 import { MIGRATIONS } from './schema/migrations.ts';
 import { hostStore } from './placement/host-store.ts';
 import { placementStore } from './placement/placement-store.ts';
@@ -73,7 +74,7 @@ import { proxyPeers } from './spend/proxy-peers.ts';
 import { spendAccounts } from './spend/spend-accounts.ts';
 import { spendLeases } from './spend/spend-leases.ts';
 import { spendLog } from './spend/spend-log.ts';
-import { openSqlite, type SqliteHandle, type SqliteOptions } from './sql/sqlite.ts';
+import { IN_MEMORY, openSqlite, type SqliteHandle, type SqliteOptions } from './sql/sqlite.ts';
 import { troubleStore } from './records/trouble-store.ts';
 import { warmPoolStore } from './placement/warm-pool-store.ts';
 import { workspaceStore } from './records/workspace-store.ts';
@@ -191,7 +192,8 @@ async function openSqliteStore(path: string, options: SqliteStoreOptions): Promi
   const handle = openFile(path, { ...options, readOnly });
   let fence: EngineFence | undefined;
   try {
-    await (readOnly ? requireCurrent(handle.db, MIGRATIONS) : migrate(handle.db, MIGRATIONS));
+    if (readOnly) await requireCurrent(handle.db, MIGRATIONS);
+    else await (path === IN_MEMORY ? migrateInMemory : migrate)(handle.db, MIGRATIONS);
     if (options.fence !== undefined) fence = await raiseFence(handle.db, 'sqlite', options.fence);
   } catch (error) {
     await handle.db.destroy();

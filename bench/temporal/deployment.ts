@@ -10,7 +10,7 @@ import type { Notifier } from '../../ports/notifier.ts';
 import type { Store } from '../../store/open-store.ts';
 import { carrierActivities } from '../../temporal/carrier.ts';
 import { EntityClient } from '../../temporal/entity-client.ts';
-import { heardStore } from '../../testing/temporal/seen-store.ts';
+import { heardStore } from '../../testing/temporal/engine-parts.ts';
 import { tombstones } from '../../temporal/tombstones.ts';
 import { startWorkers } from '../../temporal/worker.ts';
 import { openWorld, type WorldOptions } from './bench-world.ts';

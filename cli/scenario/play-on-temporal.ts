@@ -1,6 +1,6 @@
 /**
- * A loaded scenario on a Temporal server that skips time, a fresh one for each play.
- * Owns what such a play cannot do, and the end of its server; what is asked and when is the scenario's business.
+ * A loaded scenario on a Temporal server that skips time, which each play has to itself.
+ * Owns what such a play cannot do, and the end of its engine; what is asked and when is the scenario's business.
  */
 import type { Scenario } from '../../dsl/scenario/scenario.ts';
 import type { Deployment } from '../../ports/deployment.ts';

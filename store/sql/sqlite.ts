@@ -33,7 +33,7 @@ export interface SqliteHandle {
 }
 
 /** SQLite's own name of a database without a file. */
-const IN_MEMORY = ':memory:';
+export const IN_MEMORY = ':memory:';
 
 /**
  * Opens or creates the file. Every commit is synced before it is acknowledged: with group commit this costs little.

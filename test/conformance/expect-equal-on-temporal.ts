@@ -1,11 +1,13 @@
 /** One script on simulator, embedded engine and Temporal. Owns what is asked of the third; the first two are expect-equal.ts's. */
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { Script } from '../../simulator/script.ts';
 import { expectEqual } from './expect-equal.ts';
 import { playSimulated } from './play-simulated.ts';
-import { playTemporal, type PlayedOnTemporal } from './play-temporal.ts';
+import { playTemporal, servers, type PlayedOnTemporal } from './play-temporal.ts';
 import { BILLED_BY_TIME } from './played-on-temporal.ts';
 import { differences } from './temporal/same-traces.ts';
+
+afterAll(() => servers.stop());
 
 /** The embedded engine to the millisecond, Temporal as exactly as a clock that cannot be held allows. */
 export async function expectEqualOnThree(script: Script): Promise<void> {
@@ -20,9 +22,9 @@ export async function expectEqualOnTemporal(
   const { traces } = playSimulated(script);
   const played = await playTemporal(script, options);
   const nanoUsdPerMs = BILLED_BY_TIME.get(script.name) ?? 0;
-  expect({ script: script.name, differences: differences(traces, played, { nanoUsdPerMs }) }).toEqual({
-    script: script.name,
-    differences: [],
-  });
+  const found = differences(traces, played, { nanoUsdPerMs });
+  // A second play is not to meet what made the first one different.
+  if (found.length > 0) await servers.stop();
+  expect({ script: script.name, differences: found }).toEqual({ script: script.name, differences: [] });
   return played;
 }

@@ -5,6 +5,7 @@ import { RandomStream } from '../../simulator/random.ts';
 import { act, type Script } from '../../simulator/script.ts';
 import { openSkippingEngine } from '../../testing/temporal/skipping-engine.ts';
 import { SkippingPlay } from '../../testing/temporal/skipping-play.ts';
+import { WarmServers } from '../../testing/temporal/warm-servers.ts';
 import { requireTestServer } from '../helpers/temporal-tools.ts';
 import { EntityTraces } from './entity-traces.ts';
 import type { LateTraces } from './temporal/same-traces.ts';
@@ -15,6 +16,9 @@ const EVENTS_MAX = 2_000;
 /** Real time that one script may take; its server is killed then. */
 const WALL_MS = 90_000;
 
+/** Scripts of one file play on one server after the other, unless one of them leaves it in a state. */
+export const servers = new WarmServers();
+
 export interface PlayedOnTemporal extends LateTraces {
   /** Runs of all workflows: one for each entity unless some were continued as new. */
   readonly runs: number;
@@ -24,7 +28,7 @@ export async function playTemporal(
   script: Script,
   { eventsMax = EVENTS_MAX }: { readonly eventsMax?: number } = {},
 ): Promise<PlayedOnTemporal> {
-  const engine = await openSkippingEngine({ testServer: requireTestServer(), eventsMax });
+  const engine = await openSkippingEngine({ testServer: requireTestServer(), servers, eventsMax });
   const { startAt } = engine;
   const traces = new EntityTraces(startAt);
   const passedMs = new Map<string, number[]>();

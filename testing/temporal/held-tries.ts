@@ -26,10 +26,12 @@ export class HeldTries {
   private readonly tries = new Map<string, Try>();
   /** Answers that were given: a try that comes twice ends twice in the same way. */
   private readonly given = new Map<string, MachineEvent | null>();
+  private holdsNone = false;
 
   hold(command: ActivityCommand, place: Place, signal: AbortSignal): Promise<Outcome> {
     const event = this.given.get(command.id);
     if (event !== undefined) return Promise.resolve({ kind: 'over', event });
+    if (this.holdsNone) return Promise.resolve(AGAIN);
     this.tries.get(command.id)?.resolve(AGAIN);
     return new Promise((resolve) => {
       this.tries.set(command.id, { ...place, resolve });
@@ -37,9 +39,9 @@ export class HeldTries {
     });
   }
 
-  /** Its answer was given, or nobody wants it any more. */
+  /** Its answer was given, or nobody waits for it any more. */
   isOver(commandId: string): boolean {
-    return this.given.has(commandId);
+    return this.holdsNone || this.given.has(commandId);
   }
 
   isHeldBy(commandId: string, runId: string): boolean {
@@ -75,6 +77,12 @@ export class HeldTries {
 
   sendAllAway(): void {
     this.sendAway(() => true);
+  }
+
+  /** The play is over: whatever comes is sent away. */
+  holdNone(): void {
+    this.holdsNone = true;
+    this.sendAllAway();
   }
 
   /**

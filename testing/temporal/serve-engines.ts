@@ -12,9 +12,13 @@ import { failureOf, type EngineCall, type EngineReply, type EngineValue } from '
 import type { OrderedEngine } from './engine-order.ts';
 import type { NumberedCall, NumberedReply } from './relay-calls.ts';
 import { openSkippingEngine } from './skipping-engine.ts';
+import { WarmServers } from './warm-servers.ts';
 
 /** An engine that is being opened is known as well: whoever waits no longer closes it all the same. */
 type Engines = Map<number, Promise<OrderedEngine>>;
+
+/** As many as were open at once. */
+const servers = new WarmServers();
 
 /** Answers every message with one of its own. */
 export function serveEngines(): void {
@@ -54,6 +58,7 @@ async function open(
   const opening = findTestServer(process.env).then((testServer) =>
     openSkippingEngine({
       testServer,
+      servers,
       ...(eventsMax === null ? {} : { eventsMax }),
       onServer: (pid) => void (server.pid = pid),
     }),

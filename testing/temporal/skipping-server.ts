@@ -1,6 +1,6 @@
 /**
- * One fresh server that skips time, for one play.
- * Owns its life: it is killed by its process id, whatever state it is in and however the play ends.
+ * One fresh server that skips time.
+ * Owns its life: it is killed by its process id, whatever state it is in and however a play on it ends.
  */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /**
- * A world on Temporal under time skipping: a fresh server for it alone.
+ * A world on Temporal under time skipping: as long as it is open a server is its alone.
  * Owns nothing but the joining of world and simulation.
  */
 import type { EntityAddress } from '../../core/ids.ts';

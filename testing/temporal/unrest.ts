@@ -31,6 +31,11 @@ export class Unrest {
     return note !== undefined && note.end !== 'over';
   }
 
+  /** Ids of the workflows that are known and have not ended. */
+  get open(): readonly string[] {
+    return [...this.notes.keys()].filter((workflowId) => this.isOpen(workflowId));
+  }
+
   /** Runs so far. */
   get runs(): number {
     return [...this.handled.values()].reduce((sum, runs) => sum + runs.size, 0);
