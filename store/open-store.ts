@@ -4,39 +4,6 @@
  */
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../core/parley-error.ts';
-import type { EngineStore } from '../ports/engine-store.ts';
-import type { Journal, JournalUpkeep } from '../ports/journal.ts';
-import type { PlacementStore } from '../ports/placement-store.ts';
-import type {
-  ActivityStore,
-  ArchiveStore,
-  EventLog,
-  LifecycleLog,
-  RunLog,
-  PlanStore,
-  RecordStore,
-  WorkspaceStore,
-} from '../ports/record-store.ts';
-import type { SecretVault } from '../ports/secret-vault.ts';
-import type { SharedConfiguration } from '../ports/shared-configuration.ts';
-import type { ProxyKeyStore } from '../ports/proxy-keys.ts';
-import type { ProxyPeers } from '../ports/proxy-peers.ts';
-import type { SpendAccounts } from '../ports/spend-accounts.ts';
-import type { SpendLeases } from '../ports/spend-leases.ts';
-import type { SpendLog } from '../ports/spend-log.ts';
-import type { ApiKeyStore } from '../ports/api-keys.ts';
-import type { AuditLog } from '../ports/audit-log.ts';
-import type { EventSearch } from '../ports/event-search.ts';
-import type { EventWakes } from '../ports/event-wakes.ts';
-import type { HostLeases } from '../ports/host-leases.ts';
-import type { IdempotencyKeys } from '../ports/idempotency-keys.ts';
-import type { RateMeter } from '../ports/rate-meter.ts';
-import type { RecordSearch } from '../ports/record-search.ts';
-import type { StartTaskStore } from '../ports/start-tasks.ts';
-import type { UserDocuments } from '../ports/user-documents.ts';
-import type { Overview } from '../ports/overview.ts';
-import type { Troubles } from '../ports/troubles.ts';
-import type { WarmPool } from '../ports/warm-pool.ts';
 import { activityStore } from './records/activity-store.ts';
 import { rateMeter } from './access/rate-meter.ts';
 import { apiKeyStore } from './access/api-key-store.ts';
@@ -54,7 +21,7 @@ import { eventLog } from './records/event-log.ts';
 import { eventNews, NO_NEWS, type EventNews } from './records/event-news.ts';
 import { notifiedWakes, polledWakes, type ClosableWakes } from './records/event-wakes.ts';
 import { idempotencyKeyStore } from './access/idempotency-key-store.ts';
-import { installation, type Installation } from './engine/installation.ts';
+import { installation } from './engine/installation.ts';
 import { journalUpkeep } from './engine/journal-upkeep.ts';
 import { lifecycleLog } from './records/lifecycle-log.ts';
 import { overview } from './records/overview.ts';
@@ -107,42 +74,7 @@ interface PostgresStoreOptions {
 }
 
 /** All parts of one open database. */
-export interface Store {
-  readonly installation: Installation;
-  readonly engine: EngineStore & Journal;
-  readonly journal: JournalUpkeep;
-  readonly placement: PlacementStore;
-  readonly hosts: HostLeases;
-  readonly warmPool: WarmPool;
-  readonly records: RecordStore;
-  readonly plans: PlanStore;
-  readonly events: EventLog;
-  readonly lifecycle: LifecycleLog & RunLog;
-  readonly activity: ActivityStore;
-  readonly workspaces: WorkspaceStore;
-  readonly archives: ArchiveStore;
-  readonly spend: SpendLog;
-  readonly search: RecordSearch;
-  readonly startTasks: StartTaskStore;
-  readonly idempotencyKeys: IdempotencyKeys;
-  readonly apiKeys: ApiKeyStore;
-  readonly documents: UserDocuments;
-  readonly audit: AuditLog;
-  readonly eventSearch: EventSearch;
-  readonly eventWakes: EventWakes;
-  /** Null on SQLite, on which one service serves. */
-  readonly rateMeter: RateMeter | null;
-  readonly accounts: SpendAccounts;
-  readonly proxyKeys: ProxyKeyStore;
-  readonly proxyPeers: ProxyPeers;
-  readonly leases: SpendLeases;
-  readonly configuration: SharedConfiguration;
-  readonly troubles: Troubles;
-  readonly overview: Overview;
-  vault(sealKey: SealKey, options?: VaultOptions): SecretVault;
-  /** No call may be under way. Ends the pool that was handed in. */
-  close(): Promise<void>;
-}
+export type Store = ReturnType<typeof parts>;
 
 /**
  * Opens the store and brings its schema to this program's version.
@@ -220,7 +152,7 @@ interface Surroundings {
   close(): Promise<void>;
 }
 
-function parts(connection: StoreConnection, { news, wakes, close }: Surroundings): Store {
+function parts(connection: StoreConnection, { news, wakes, close }: Surroundings) {
   return {
     installation: installation(connection),
     engine: engineStore(connection),
@@ -244,6 +176,7 @@ function parts(connection: StoreConnection, { news, wakes, close }: Surroundings
     audit: auditLog(connection),
     eventSearch: eventSearch(connection),
     eventWakes: wakes,
+    /** Null on SQLite, on which one service serves. */
     rateMeter: connection.dialect === 'postgres' ? rateMeter(connection) : null,
     accounts: spendAccounts(connection),
     proxyKeys: proxyKeyStore(connection),
@@ -252,7 +185,8 @@ function parts(connection: StoreConnection, { news, wakes, close }: Surroundings
     configuration: configurationStore(connection),
     troubles: troubleStore(connection),
     overview: overview(connection),
-    vault: (sealKey, options) => secretVault(connection, sealKey, options),
+    vault: (sealKey: SealKey, options?: VaultOptions) => secretVault(connection, sealKey, options),
+    /** No call may be under way. Ends the pool that was handed in. */
     async close() {
       await Promise.all([wakes.close(), news.close()]);
       await close();
