@@ -13,6 +13,7 @@ import { INSIDE, BOUND_PORTS, routesOf } from '../on-host/inside-view.ts';
 import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeTree } from '../on-host/remove-tree.ts';
 import { sealedHealth } from '../on-host/sealed-socket.ts';
+import type { StartOrder as OrderOfPlace } from '../on-host/runtime-by-record.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { prepareFilesAs } from '../on-host/tools-user.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
@@ -35,16 +36,10 @@ import { readRecord, writeRecord } from './sandbox-record.ts';
 
 const ROOT = 0;
 
-export interface StartOrder {
+export interface StartOrder extends OrderOfPlace<SandboxPlace> {
   readonly options: DockerRuntimeOptions;
   readonly limits: SandboxLimits;
   readonly containers: Containers;
-  readonly place: SandboxPlace;
-  readonly request: StartSandboxRequest;
-  /** Generations up to this one have ended for good. */
-  readonly endedGeneration: number;
-  /** Aborted when a newer order for the same sandbox arrived; whoever gave it cleans up. */
-  readonly overtaken: AbortSignal;
 }
 
 /** @throws ParleyError as `SandboxRuntime.start` */

@@ -14,6 +14,7 @@ import type {
 } from '../../ports/sandbox-runtime.ts';
 import { guardedOperations } from '../on-host/guard/guarded.ts';
 import { DEFAULT_LIMITS } from '../on-host/limits.ts';
+import { overtakenOrder } from '../on-host/order-refusals.ts';
 import { createSandboxTurns, type SandboxTurns } from '../on-host/sandbox-turns.ts';
 import { addressOf } from './agent-address.ts';
 import { kubernetesCluster } from './cluster.ts';
@@ -141,7 +142,7 @@ async function stop(context: Context, target: Target): Promise<void> {
   const { sandboxId: id, generation } = target;
   await context.turns.end({ id, generation }, async () => {
     const record = await settleRecord(context.pods, id, (found) => {
-      if (found.generation > generation) throw staleStop(target, found.generation);
+      if (found.generation > generation) throw overtakenOrder('stop', target, found.generation);
       const isStopped = found.desired !== 'up' && found.generation === generation;
       return isStopped || found.desired === 'destroyed' ? null : { generation, desired: 'stopped' };
     });
@@ -206,12 +207,6 @@ async function* exportWorkspace(context: Context, id: SandboxId): AsyncGenerator
     throw new ParleyError('runtime_gone', `Cannot export sandbox "${id}": there is no such sandbox`);
   }
   yield* exportVolume({ options, pods, record });
-}
-
-function staleStop({ sandboxId, generation }: Target, started: number): ParleyError {
-  const what = `Cannot stop generation ${generation} of sandbox "${sandboxId}"`;
-  const message = `${what}: generation ${started} was started`;
-  return new ParleyError('stale_generation', message, { details: { generation } });
 }
 
 /** One line for each thing that was removed. */

@@ -5,10 +5,16 @@
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxRuntime, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 
+/** The part of a record that says what is wanted. */
+export interface Wanted {
+  readonly generation: number;
+  readonly desired: 'up' | 'stopped' | 'destroyed';
+}
+
 interface StartOutlook {
   readonly request: StartSandboxRequest;
   /** What was ordered last; null for a sandbox that is new or gone. */
-  readonly found: { readonly generation: number; readonly desired: 'up' | 'stopped' | 'destroyed' } | null;
+  readonly found: Wanted | null;
   /** Generations up to this one have ended for good. */
   readonly endedGeneration: number;
   readonly isOvertaken: boolean;

@@ -3,8 +3,9 @@
  * Owns the decision between adopting, replacing and launching, and the wait for the Agent Server.
  */
 import { ParleyError } from '../../core/parley-error.ts';
-import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
+import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import { setGroupFrozen } from './cgroups/sandbox-group.ts';
+import type { StartOrder as OrderOfPlace } from '../on-host/runtime-by-record.ts';
 import { untilNextProbe } from '../on-host/health-probe.ts';
 import { sealedHealth } from '../on-host/sealed-socket.ts';
 import { isRunning } from './incarnation.ts';
@@ -24,16 +25,11 @@ import { becomesTrue, timeLeft } from '../on-host/wait.ts';
 /** Each choice is of thousands: so many in a row are no accident. */
 const PORT_TRIES_MAX = 5;
 
-export interface StartOrder {
+export interface StartOrder extends Omit<OrderOfPlace<SandboxPaths>, 'place'> {
   readonly options: ProcessRuntimeOptions;
   readonly isolation: Isolation;
   readonly limits: ResourceLimits;
   readonly paths: SandboxPaths;
-  readonly request: StartSandboxRequest;
-  /** Generations up to this one have ended for good. */
-  readonly endedGeneration: number;
-  /** Aborted when a newer order for the same sandbox arrived; whoever gave it cleans up. */
-  readonly overtaken: AbortSignal;
 }
 
 /** @throws ParleyError as `SandboxRuntime.start` */

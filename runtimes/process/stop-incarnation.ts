@@ -5,12 +5,10 @@
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { DiskBound } from '../../ports/sandbox-runtime.ts';
 import { killGroup, processesIn, removeGroup, setGroupFrozen } from './cgroups/sandbox-group.ts';
 import { findProcesses, findProgram, findStrays, isRunning, readBwrapStatus } from './incarnation.ts';
 import type { IncarnationProcesses } from './incarnation.ts';
 import { KILL_ROUNDS_MAX, KILL_WAIT_MS, LAUNCH_WAIT_MS, STOP_GRACE_MS } from '../on-host/limits.ts';
-import { leaveDiskLimit } from '../on-host/last-words.ts';
 import { childrenOf, descendantsOf, isAlive, startOf, type ProcessIdentity } from './process-table.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
@@ -80,9 +78,8 @@ export async function launchSettled({ paths, record }: StopTarget, clock: Clock)
   await becomesTrue(clock, waitMs, () => Promise.resolve(existsSync(paths.process)));
 }
 
-/** Ends one that keeps too much on disk; the reason stays behind for its last words. */
-export async function endForDisk(paths: SandboxPaths, bound: DiskBound): Promise<void> {
-  await leaveDiskLimit(paths.endedFor, bound);
+/** At once, as for one that keeps too much on disk. */
+export async function killIncarnation(paths: SandboxPaths): Promise<void> {
   await killProcesses(await findProcesses(paths));
 }
 

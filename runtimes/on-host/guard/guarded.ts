@@ -6,7 +6,7 @@ import { ParleyError } from '../../../core/parley-error.ts';
 import type { SandboxRuntime } from '../../../ports/sandbox-runtime.ts';
 
 /** What every runtime does, beside what it can. */
-type RuntimeOperations = Required<Omit<SandboxRuntime, 'capabilities' | 'freezer' | 'openWays'>>;
+export type RuntimeOperations = Required<Omit<SandboxRuntime, 'capabilities' | 'freezer' | 'openWays'>>;
 
 /** The same operations, each of which says what it was doing. `inspect` never throws, and an export has errors of its own. */
 export function guardedOperations(operations: RuntimeOperations): RuntimeOperations {
