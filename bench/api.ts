@@ -7,7 +7,7 @@ import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { World } from '../activities/world.ts';
-import { tell } from './all/figure.ts';
+import { show } from './all/figure.ts';
 import { percentile } from './all/means.ts';
 import { dialectOf } from '../api/application/dialect.ts';
 import { APPLICATION_ROUTES } from '../api/application/routes.ts';
@@ -179,17 +179,16 @@ async function compare(
       `${part.padEnd(14)} ${name.padEnd(7)} p50 ${p50} ms  p99 ${p99} ms  processor ${each.toFixed(3)} ms`,
     );
   }
+  const processor = (cpu.parley / cpu.bare).toFixed(2);
   for (const share of [0.5, 0.99])
-    tell({
-      what: `${values.store}, ${part}, p${share * 100} to the bare route`,
-      value: percentile(took.parley, share) / percentile(took.bare, share),
-      ...{ unit: 'times', aim: ['≤', 1.5] },
-    });
-  const ratio = (share: number): string =>
-    (percentile(took.parley, share) / percentile(took.bare, share)).toFixed(2);
-  console.log(
-    `${part.padEnd(14)} ratio   p50 ${ratio(0.5)}  p99 ${ratio(0.99)}  processor ${(cpu.parley / cpu.bare).toFixed(2)}  load ${loadavg()[0]?.toFixed(1)}`,
-  );
+    show(
+      {
+        what: `${values.store}, ${part}, p${share * 100} to the bare route`,
+        value: percentile(took.parley, share) / percentile(took.bare, share),
+        ...{ unit: 'times', aim: ['≤', 1.5] },
+      },
+      `processor ${processor} times, load ${loadavg()[0]?.toFixed(1)}`,
+    );
 }
 
 if (process.argv.includes(LOAD_ARGUMENT)) serveLoad();

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { tell } from './all/figure.ts';
+import { show } from './all/figure.ts';
 import { median } from './all/means.ts';
 import { jobWorld, readJobFile } from '../host/job/job-file.ts';
 import { compileJob } from '../dsl/compile-job.ts';
@@ -84,20 +84,15 @@ function validate(job: string): void {
     theirs.push(taken([BARE, job], folder));
     ours.push(taken([program, 'validate', job], folder));
   }
-  const ratio = (of: (one: Taken) => number): number => median(ours.map(of)) / median(theirs.map(of));
-  tell({
-    what: 'validate of 200 conversations, cold, to bare js-yaml and zod',
-    value: ratio(({ ms }) => ms),
-    unit: 'times',
-  });
-  tell({ what: 'the same, processor', value: ratio(({ cpuMs }) => cpuMs), unit: 'times' });
-  const line = (of: (one: Taken) => number, what: string): string => {
-    const [us, them] = [median(ours.map(of)), median(theirs.map(of))];
-    return `${us.toFixed(0)} ms${what} against ${them.toFixed(0)} ms, ${(us / them).toFixed(2)} times`;
-  };
-  console.log(
-    `validate ${CONVERSATIONS} conversations, cold, beside bare js-yaml and zod: ${line(({ ms }) => ms, '')}; ${line(({ cpuMs }) => cpuMs, ' of processor')}; medians of ${ROUNDS}`,
-  );
+  const parts = [
+    ['validate of 200 conversations, cold, to bare js-yaml and zod', 'ms'],
+    ['the same, processor', 'cpuMs'],
+  ] as const;
+  for (const [what, kind] of parts) {
+    const [us, them] = [ours, theirs].map((all) => median(all.map((one) => one[kind]))) as [number, number];
+    const beside = `${us.toFixed(0)} ms against ${them.toFixed(0)} ms, medians of ${ROUNDS}`;
+    show({ what, value: us / them, unit: 'times' }, beside);
+  }
 }
 
 function planLarge(large: string): void {
@@ -116,11 +111,9 @@ function planLarge(large: string): void {
   const { user, system } = process.cpuUsage(cpuFrom);
   if (plan === null) throw new Error(`Cannot measure: ${JSON.stringify(diagnostics[0])}`);
   const peakMiB = process.resourceUsage().maxRSS / 1024;
-  tell({ what: `plan of ${plan.items.length} conversations from CSV`, value: seconds, unit: 's' });
-  tell({ what: 'most memory of that process', value: peakMiB, unit: 'MiB' });
-  console.log(
-    `plan ${plan.items.length} conversations from CSV: ${seconds.toFixed(2)} s, ${((user + system) / 1e6).toFixed(2)} s of processor; most memory of the process ${peakMiB.toFixed(0)} MiB`,
-  );
+  const processor = `${((user + system) / 1e6).toFixed(2)} s of processor`;
+  show({ what: `plan of ${plan.items.length} conversations from CSV`, value: seconds, unit: 's' }, processor);
+  show({ what: 'most memory of that process', value: peakMiB, unit: 'MiB' });
 }
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'parley-bench-'));

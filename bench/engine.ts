@@ -7,12 +7,104 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Database from 'libsql';
-import { tell, type Aim } from './all/figure.ts';
+import type { ConversationState } from '../core/conversation/state.ts';
+import { conversationId } from '../core/ids.ts';
+import type { StepRecord } from '../engine/batch.ts';
+import type { CommitBatch } from '../ports/engine-store.ts';
+import { openStore, type Store } from '../store/open-store.ts';
+import { show, type Aim } from './all/figure.ts';
 import { median } from './all/means.ts';
-import { runConversations } from './engine/conversation-load.ts';
-import { fenceCost, type FenceCost } from './engine/fence-cost.ts';
-import type { Reading } from './engine/installation.ts';
+import { type Reading, openInstallation } from './engine/installation.ts';
 import { runRuns } from './engine/run-load.ts';
+import { specOf, started } from './temporal/conversations.ts';
+
+/** Of one small commit, in microseconds. */
+interface CommitCost {
+  /** Of the process. */
+  readonly cpuUs: number;
+  readonly wallUs: number;
+}
+
+const FENCED_COMMITS = 500;
+
+/** What the check of the engine's fence costs: the databases take turns, so that other load hits both alike. */
+async function fenceCost(dir: string): Promise<Readonly<Record<'fenced' | 'bare', CommitCost>>> {
+  const folder = mkdtempSync(join(dir, 'parley-bench-'));
+  const onLost = (error: Error): void => {
+    throw error;
+  };
+  const fenced = await openStore({ kind: 'sqlite', path: join(folder, 'fenced.db'), fence: { onLost } });
+  const bare = await openStore({ kind: 'sqlite', path: join(folder, 'bare.db') });
+  const costs = { fenced: await commits(fenced, 'f'), bare: await commits(bare, 'b') };
+  await fenced.close();
+  await bare.close();
+  rmSync(folder, { recursive: true });
+  return costs;
+}
+
+async function commits(store: Store, name: string): Promise<CommitCost> {
+  const from = { at: process.hrtime.bigint(), cpu: process.cpuUsage() };
+  for (let at = 0; at < FENCED_COMMITS; at += 1) await store.engine.commit(batch(`${name}-${at}`));
+  const { user, system } = process.cpuUsage(from.cpu);
+  const wallUs = Number(process.hrtime.bigint() - from.at) / 1_000;
+  return { cpuUs: (user + system) / FENCED_COMMITS, wallUs: wallUs / FENCED_COMMITS };
+}
+
+function batch(inboxId: string): CommitBatch {
+  const to = { machine: 'conversation', id: conversationId('c'.repeat(32)) } as const;
+  return {
+    entities: [],
+    outboxAdded: [],
+    outboxRetried: [],
+    outboxRemoved: [],
+    inboxAdded: [{ inboxId, to, event: { type: 'deadline' }, acceptedAt: 1 }],
+    inboxRemoved: [],
+    projections: [],
+  };
+}
+
+interface ConversationLoad {
+  readonly conversations: number;
+  readonly atOnce: number;
+  readonly grouped: boolean;
+  readonly dir: string;
+}
+
+/**
+ * Conversations of their own, so many at once: each is started, and its successor when it is finished.
+ * Owns the load; every conversation goes the whole way from a start request to an agent that has finished.
+ */
+async function runConversations(load: ConversationLoad): Promise<Reading> {
+  let finished = 0;
+  let begun = 0;
+  let allDone: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => (allDone = resolve));
+  const begin = (): void => {
+    if (begun >= load.conversations) return;
+    begun += 1;
+    void installation.engine.deliver(started(specOf(`message-${begun}`)));
+  };
+  const onStep = (record: StepRecord): void => {
+    if (!hasJustFinished(record)) return;
+    finished += 1;
+    if (finished === load.conversations) allDone();
+    else setImmediate(begin);
+  };
+  const { dir, grouped } = load;
+  const installation = await openInstallation({ dir, grouped, onStep });
+  installation.begin();
+  for (let i = 0; i < load.atOnce; i += 1) begin();
+  await done;
+  const reading = installation.read();
+  await installation.close();
+  return reading;
+}
+
+function hasJustFinished({ address, before, after }: StepRecord): boolean {
+  if (address.machine !== 'conversation') return false;
+  const was = (before as ConversationState | null)?.executionStatus;
+  return was !== 'FINISHED' && (after as ConversationState).executionStatus === 'FINISHED';
+}
 
 const PARTS = ['grouped', 'single', 'alone', 'run', 'memory', 'fence'] as const;
 type Part = (typeof PARTS)[number];
@@ -62,21 +154,18 @@ interface Aims {
   readonly commits?: Aim;
 }
 
-function tellAll(
+/** The medians of one measurement. */
+function showAll(
   name: string,
-  of: { readonly count: number; readonly reading: Reading; readonly aims: Aims },
+  { count, reading, aims }: { readonly count: number; readonly reading: Reading; readonly aims: Aims },
 ): void {
-  const { count, reading, aims } = of;
-  const one = (
-    what: string,
-    figure: { readonly value: number; readonly unit: string; readonly aim: Aim | undefined },
-  ) => {
-    const { aim, ...rest } = figure;
-    tell({ what: `${name}: ${what}`, ...rest, ...(aim && { aim }) });
-  };
-  one('conversations a second', { value: count / reading.seconds, unit: '', aim: aims.perSecond });
-  one('processor for each', { value: reading.cpuMs / count, unit: 'ms', aim: aims.cpuMs });
-  one('commits for each', { value: reading.commits / count, unit: '', aim: aims.commits });
+  const figures: readonly (readonly [string, number, string, Aim | undefined])[] = [
+    ['conversations a second', count / reading.seconds, '', aims.perSecond],
+    ['processor for each', reading.cpuMs / count, 'ms', aims.cpuMs],
+    ['commits for each', reading.commits / count, '', aims.commits],
+  ];
+  for (const [what, value, unit, aim] of figures)
+    show({ what: `${name}: ${what}`, value, unit, ...(aim && { aim }) });
 }
 
 const GROUPED: Aims = { perSecond: ['≥', 1_500], cpuMs: ['≤', 0.7], commits: ['≤', 0.2] };
@@ -96,16 +185,14 @@ async function repeated(
     print(name, { count, reading });
   }
   const reading = middle(readings);
-  if (repeats > 1) print(`= ${name}, median`, { count, reading });
-  tellAll(name, { count, reading, aims });
+  showAll(name, { count, reading, aims });
   return count / reading.seconds;
 }
 
 const asked = (part: Part): boolean => parts.includes(part);
 const few = Math.ceil(conversations / 5);
 const bare = median([1, 2, 3].map(() => bareCommitsPerSecond(dir)));
-tell({ what: 'bare commits of one row a second, synced', value: bare, unit: '' });
-console.log(`bare one-row commits, full sync: ${bare.toFixed(0)}/s (median of 3)`);
+show({ what: 'bare commits of one row a second, synced', value: bare, unit: '' }, 'median of 3');
 // The first conversations run through code that the just-in-time compiler has not seen yet.
 await runConversations({ conversations: 500, atOnce: 100, grouped: true, dir });
 
@@ -141,27 +228,22 @@ if (asked('memory')) {
   );
 }
 if (asked('fence')) {
-  const costs: FenceCost[] = [];
+  const costs: Awaited<ReturnType<typeof fenceCost>>[] = [];
   for (let i = 0; i < repeats; i += 1) costs.push(await fenceCost(dir));
-  const figure = (read: (cost: FenceCost) => number): string => median(costs.map(read)).toFixed(0);
-  console.log(
-    `one small commit after the other, median of ${repeats}: ` +
-      `${figure(({ cpuUs }) => cpuUs.fenced)} µs CPU and ${figure(({ wallUs }) => wallUs.fenced)} µs with the fence, ` +
-      `${figure(({ cpuUs }) => cpuUs.bare)} µs CPU and ${figure(({ wallUs }) => wallUs.bare)} µs without  ` +
-      `load ${(loadavg()[0] ?? 0).toFixed(1)}`,
-  );
+  const load = (loadavg()[0] ?? 0).toFixed(1);
+  const sides = (['fenced', 'bare'] as const).map((side) => {
+    const figure = (kind: keyof CommitCost): string =>
+      median(costs.map((cost) => cost[side][kind])).toFixed(0);
+    return `${side}: ${figure('cpuUs')} µs CPU and ${figure('wallUs')} µs`;
+  });
+  console.log(`one small commit after the other, median of ${repeats}: ${sides.join(', ')}  load ${load}`);
 }
 if (rates.grouped !== undefined) {
   console.log(`conversations per bare full-sync commit: ${(rates.grouped / bare).toFixed(3)}`);
 }
 if (rates.grouped !== undefined && rates.single !== undefined) {
-  tell({
-    what: 'group commit to one commit per event',
-    value: rates.grouped / rates.single,
-    unit: 'times',
-    aim: ['≥', 4],
-  });
-  console.log(`group commit / one commit per event: ${(rates.grouped / rates.single).toFixed(1)} times`);
+  const value = rates.grouped / rates.single;
+  show({ what: 'group commit to one commit per event', value, unit: 'times', aim: ['≥', 4] });
 }
 
 /** A slow disk needs no more for a steady figure, and a fast one has measured long enough. */

@@ -8,7 +8,7 @@ import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { tell } from './all/figure.ts';
+import { show, showTimes } from './all/figure.ts';
 import { startService, type Ask, type Service } from './service.ts';
 import { startPostgres, type PostgresServerProcess } from '../scripts/postgres-server.ts';
 
@@ -75,7 +75,7 @@ async function latencies(call: Ask, id: string, heard: readonly string[]): Promi
     while (!heard.some((one) => one.includes(text))) await pause(2);
     taken.push(performance.now() - began);
   }
-  return taken.toSorted((a, b) => a - b);
+  return taken;
 }
 
 async function main(): Promise<void> {
@@ -94,19 +94,11 @@ async function main(): Promise<void> {
     await pause(SETTLE_MS);
     const idle = await commitsPerSecond(server);
     const taken = await latencies(call, id, heard);
-    const at = (share: number): string => (taken[Math.floor((taken.length - 1) * share)] ?? 0).toFixed(0);
-    tell({ what: 'commits a second without streams', value: without, unit: '' });
-    tell({ what: `commits a second with ${STREAMS} idle streams`, value: idle, unit: '' });
-    tell({ what: 'message to stream, p50', value: Number(at(0.5)), unit: 'ms' });
-    process.stdout.write(
-      [
-        `${STREAMS} idle streams over ${SECONDS} s, load ${(loadavg()[0] ?? 0).toFixed(1)}`,
-        `  commits/s without streams  ${without.toFixed(1)}`,
-        `  commits/s with them        ${idle.toFixed(1)}`,
-        `  message to stream, ms      p50 ${at(0.5)}  p90 ${at(0.9)}  max ${at(1)}`,
-        '',
-      ].join('\n'),
-    );
+    const load = (loadavg()[0] ?? 0).toFixed(1);
+    console.log(`${STREAMS} idle streams over ${SECONDS} s, load ${load}`);
+    show({ what: 'commits a second without streams', value: without, unit: '' });
+    show({ what: `commits a second with ${STREAMS} idle streams`, value: idle, unit: '' });
+    showTimes('message to stream', taken);
     await call('DELETE', `/api/v1/sandboxes/${sandboxId}`);
   } finally {
     await service.end();

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { tell, type Aim } from './all/figure.ts';
+import { show, type Aim } from './all/figure.ts';
 import { median } from './all/means.ts';
 import { startBareRelay } from './proxy/bare-relay.ts';
 import { firstLine, startContenders, startOn, type Contender } from './proxy/contenders.ts';
@@ -90,30 +90,19 @@ async function benchPart(name: string, contenders: readonly Contender[], folder:
   console.log(`\n${name}: ${part.body.length} bytes, ${part.connections} connections, load ${load()}`);
   for (const [one, figures] of readings) {
     const cells = [
-      one.padEnd(12),
-      `${rate(one).toFixed(0).padStart(7)}/s`,
       `p50 ${median(figures.map((figure) => figure.p50Ms)).toFixed(2)} ms`,
       `p99 ${median(figures.map((figure) => figure.p99Ms)).toFixed(2)} ms`,
-      `${(cpu(one) * 1_000).toFixed(0).padStart(6)} µs CPU each (${(cpu(one) / cpu('bare relay')).toFixed(2)})`,
+      `${(cpu(one) * 1_000).toFixed(0)} µs CPU each (${(cpu(one) / cpu('bare relay')).toFixed(2)})`,
       `${(rate(one) / rate('bare relay')).toFixed(3)} of the bare relay`,
       `errors ${figures.reduce((sum, figure) => sum + figure.errors, 0)}`,
     ];
-    console.log(`  ${cells.join('  ')}`);
-  }
-  for (const one of readings.keys()) {
+    show({ what: `${name}: calls a second, ${one}`, value: rate(one), unit: '' }, cells.join('  '));
     const aim = AIMS[one];
-    tell({ what: `${name}: calls a second, ${one}`, value: rate(one), unit: '' });
     if (aim !== undefined)
-      tell({ what: `${name}: parley to ${one}`, value: rate('parley') / rate(one), unit: 'times', aim });
+      show({ what: `${name}: parley to ${one}`, value: rate('parley') / rate(one), unit: 'times', aim });
   }
-  tell({
-    what: `${name}: processor of a call, parley to bare relay`,
-    value: cpu('parley') / cpu('bare relay'),
-    unit: 'times',
-  });
-  for (const one of ['litellm', 'portkey', 'parse relay'].filter((other) => readings.has(other))) {
-    console.log(`  parley is ${(rate('parley') / rate(one)).toFixed(1)} times ${one}`);
-  }
+  const relative = cpu('parley') / cpu('bare relay');
+  show({ what: `${name}: processor of a call, parley to bare relay`, value: relative, unit: 'times' });
   for (const one of taking) console.log(`  event loop of ${one.name}: p99 ${await loopDelay(one)} ms`);
 }
 
@@ -145,14 +134,11 @@ async function benchMessages(contenders: readonly Contender[], folder: string): 
         `  ${name.padEnd(7)} ${route.padEnd(21)} ${median(rates).toFixed(0).padStart(7)}/s  ${median(cpuUs).toFixed(0).padStart(6)} µs CPU each  errors ${errors}`,
       );
     const [chat, messages] = calls.map(({ cpuUs }) => median(cpuUs));
-    tell({
+    show({
       what: `messages: ${name}, processor of a call to one of chat`,
       value: (messages ?? NaN) / (chat ?? NaN),
       ...{ unit: 'times', aim: ['≤', 1.1] },
     });
-    console.log(
-      `  ${name.padEnd(7)} a call of messages costs ${((messages ?? NaN) / (chat ?? NaN)).toFixed(2)} of one of chat`,
-    );
   }
 }
 
@@ -181,20 +167,17 @@ async function benchPaced(contenders: readonly Contender[]): Promise<void> {
   console.log(`\npaced: ${RATE} requests/s, load ${load()}`);
   const added = (name: string, of: 'p50Ms' | 'p99Ms'): number => middle(name, of) - middle('direct', of);
   for (const of of ['p50Ms', 'p99Ms'] as const) {
+    const what = `paced: added ${of.slice(0, 3)}`;
     const relay = added('bare relay', of);
-    tell({ what: `paced: added ${of.slice(0, 3)}, bare relay`, value: relay, unit: 'ms' });
     const aim = of === 'p50Ms' ? 0.4 : Math.round((relay + 0.5) * 100) / 100;
-    tell({
-      what: `paced: added ${of.slice(0, 3)}, parley`,
-      value: added('parley', of),
-      unit: 'ms',
-      aim: ['≤', aim],
-    });
-  }
-  for (const [name] of readings) {
-    console.log(
-      `  ${name.padEnd(12)} p50 ${middle(name, 'p50Ms').toFixed(2)} ms  p99 ${middle(name, 'p99Ms').toFixed(2)} ms  added p50 ${added(name, 'p50Ms').toFixed(2)} ms, p99 ${added(name, 'p99Ms').toFixed(2)} ms`,
-    );
+    show({ what: `${what}, bare relay`, value: relay, unit: 'ms' });
+    show({ what: `${what}, parley`, value: added('parley', of), unit: 'ms', aim: ['≤', aim] });
+    for (const [name] of readings) {
+      const more = added(name, of).toFixed(2);
+      console.log(
+        `  ${name.padEnd(12)} ${of.slice(0, 3)} ${middle(name, of).toFixed(2)} ms, added ${more} ms`,
+      );
+    }
   }
 }
 
@@ -238,9 +221,7 @@ async function bench(): Promise<void> {
   const without = new Set(values.without.split(','));
   const names = isSoak ? ['parley'] : ['nginx', 'bare relay', 'parse relay', 'parley', 'litellm', 'portkey'];
   if (!HAS_WRK && !isSoak)
-    tell({ what: 'small, stream, large, messages', skipped: 'the program wrk is not installed' });
-  if (!HAS_WRK && !isSoak)
-    console.log('skipped: small, stream, large, messages: the program wrk is not installed');
+    show({ what: 'small, stream, large, messages', skipped: 'the program wrk is not installed' });
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
   const self = process.argv[1] ?? '';
   if (cpus().length > 1 && process.platform === 'linux')
@@ -252,10 +233,7 @@ async function bench(): Promise<void> {
     ...{ self, folder, upstream },
     names: new Set(names.filter((name) => !without.has(name))),
   });
-  for (const one of absent) {
-    tell({ what: one.name, skipped: one.reason });
-    console.log(`skipped: ${one.name}: ${one.reason}`);
-  }
+  for (const one of absent) show({ what: one.name, skipped: one.reason });
   for (const name of HAS_WRK ? ['small', 'stream', 'large'].filter((part) => parts.includes(part)) : [])
     await benchPart(name, present, folder);
   if (HAS_WRK && parts.includes('messages')) await benchMessages(present, folder);

@@ -8,8 +8,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { tell } from './all/figure.ts';
-import { percentile } from './all/means.ts';
+import { showTimes } from './all/figure.ts';
 import { sandboxId } from '../core/ids.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
 import { runtimeIn } from './sandbox-runtime.ts';
@@ -95,16 +94,8 @@ async function main(): Promise<void> {
 
 function report(figures: Readonly<Record<string, readonly number[]>>): void {
   console.log(`process, ${values.isolation}, ${COUNT} each, load ${loadavg()[0]?.toFixed(1)}; milliseconds`);
-  for (const [part, all] of Object.entries(figures)) {
-    tell({
-      what: `${part}, p50`,
-      value: percentile(all, 0.5),
-      unit: 'ms',
-      ...(part === 'above' && { aim: ['≤', 100] }),
-    });
-    const at = (share: number): string => percentile(all, share).toFixed(1).padStart(8);
-    console.log(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  least ${at(0)}`);
-  }
+  for (const [part, all] of Object.entries(figures))
+    showTimes(part, all, part === 'above' ? ['≤', 100] : undefined);
 }
 
 function pause(): Promise<void> {

@@ -9,7 +9,7 @@ import { createReadStream, mkdtempSync, realpathSync, rmSync, statSync } from 'n
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { tell } from './all/figure.ts';
+import { show } from './all/figure.ts';
 import { measureAccuracy } from './reconcile/accuracy.ts';
 import { BILL_CASES } from './reconcile/bill-cases.ts';
 import { EXPORT, makeBigRun, RUN } from './reconcile/big-run.ts';
@@ -50,9 +50,9 @@ function sayCases(): void {
     ];
     say(cells.join(' '));
   }
-  tell({ what: `precision, worst of ${BILL_CASES.length} cases`, value: worst.precision, unit: '' });
-  tell({ what: 'recall, worst of them', value: worst.recall, unit: '' });
-  tell({ what: 'sums off by, worst of them', value: worst.offBy, unit: 'nano-USD' });
+  show({ what: `precision, worst of ${BILL_CASES.length} cases`, value: worst.precision, unit: '' });
+  show({ what: 'recall, worst of them', value: worst.recall, unit: '' });
+  show({ what: 'sums off by, worst of them', value: worst.offBy, unit: 'nano-USD' });
 }
 
 /** The rows and no more: read, parsed and counted. */
@@ -74,14 +74,11 @@ async function sayCommand(dir: string): Promise<void> {
   const env = { PATH: process.env['PATH'], HOME: os.homedir(), TMPDIR: os.tmpdir() };
   const args = [PARLEY, 'reconcile', RUN, '--rows', EXPORT, '--config', 'parley.yaml', '--json'];
   const { seconds, cpuSeconds, residentMb, stdout } = await measureCommand(args, { cwd: dir, env });
-  tell({ what: `the command over ${ROWS} rows`, value: seconds, unit: 's', aim: ['≤', 10] });
-  tell({ what: 'its processor', value: cpuSeconds, unit: 's' });
-  tell({ what: 'its largest resident memory', value: residentMb, unit: 'MB', aim: ['≤', 500] });
+  show({ what: `the command over ${ROWS} rows`, value: seconds, unit: 's', aim: ['≤', 10] });
+  show({ what: 'its processor', value: cpuSeconds, unit: 's' });
+  show({ what: 'its largest resident memory', value: residentMb, unit: 'MB', aim: ['≤', 500] });
   const record = statSync(path.join(dir, 'out', RUN, 'reconciliation.json')).size;
-  say(
-    `parley reconcile: ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of processor, ` +
-      `${Math.round(residentMb)} MB at the most; a record of ${megabytes(record)}`,
-  );
+  say(`a record of ${megabytes(record)}`);
   say(stdout.split('\n')[0] ?? '');
 }
 

@@ -10,15 +10,22 @@ import { request } from 'node:http';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tell } from './all/figure.ts';
+import { bootWarm, keepWarm } from '../activities/keep-warm-sandboxes.ts';
+import { placeConversation } from '../activities/place-conversation.ts';
+import { createSandbox } from '../activities/start-sandbox.ts';
+import type { World } from '../activities/world.ts';
+import { createAgentClient } from '../clients/agent/agent-client.ts';
+import { systemClock } from '../engine/system-clock.ts';
+import { openStore } from '../store/open-store.ts';
+import { show, showTimes } from './all/figure.ts';
 import { percentile } from './all/means.ts';
-import { sandboxId } from '../core/ids.ts';
+import { sandboxId, conversationId, userId, type SandboxId } from '../core/ids.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
 import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
 import { closeDaemon, dockerSocket } from '../scripts/docker-daemon.ts';
+import { instantWorld } from './instant-world.ts';
 import { PROGRAMS, runtimeIn } from './sandbox-runtime.ts';
-import { openWarmClaims } from './warm-claims.ts';
 
 const { values } = parseArgs({
   options: {
@@ -153,28 +160,85 @@ function report({ capabilities }: SandboxRuntime): void {
   process.stdout.write(
     `${capabilities.kind}, ${capabilities.isolation}, ${count} each, load ${load}; milliseconds\n`,
   );
-  for (const [part, all] of figures) {
-    const aim = part === 'freeze' || part === 'thaw' ? ({ aim: ['≤', 50] } as const) : {};
-    tell({ what: `${capabilities.kind}, ${part}, p50`, value: percentile(all, 0.5), unit: 'ms', ...aim });
-    const at = (share: number): string => percentile(all, share).toFixed(1).padStart(8);
-    process.stdout.write(`${part.padEnd(16)} p50 ${at(0.5)}  p95 ${at(0.95)}  p99 ${at(0.99)}\n`);
-  }
-  for (const part of ['create', 'resume'] as const) process.stdout.write(ratioLine(part));
+  for (const [part, all] of figures)
+    showTimes(
+      `${capabilities.kind}, ${part}`,
+      all,
+      part === 'freeze' || part === 'thaw' ? ['≤', 50] : undefined,
+    );
+  for (const part of ['create', 'resume'] as const) showRatio(part);
 }
 
-/** Beside the agent alone, and beside the agent and an empty sandbox one after the other: what nobody can do without. */
-function ratioLine(part: Part): string {
+/** Beside the agent alone, and beside the agent and an empty sandbox one after the other: the least that both take. */
+function showRatio(part: Part): void {
   const median = (one: Part): number => percentile(figures.get(one) ?? [], 0.5);
   const boot = median('bare agent boot');
   const empty = median(figures.has('bare container') ? 'bare container' : 'bare namespace');
-  tell({
-    what: `${part} to the agent's bare boot`,
-    value: median(part) / boot,
-    unit: 'times',
-    aim: ['≤', 1.3],
-  });
-  const times = (bare: number): string => (median(part) / bare).toFixed(2);
-  return `${part.padEnd(16)} ${times(boot)} times the bare boot, ${times(boot + empty)} times both bare\n`;
+  show(
+    { what: `${part} to the agent's bare boot`, value: median(part) / boot, unit: 'times', aim: ['≤', 1.3] },
+    `${(median(part) / (boot + empty)).toFixed(2)} times both bare`,
+  );
 }
 
 await main();
+
+const WISH = { size: 1, maxAgeMs: 3_600_000, spec: 'bench' };
+
+interface WarmClaims {
+  /** Boots one, and gives the claim on it. @throws Error when it could not be booted */
+  next(): Promise<() => Promise<void>>;
+  removeClaimed(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Claims on a warm pool of one, over a real store and the real Agent Server. */
+async function openWarmClaims(runtime: SandboxRuntime, dir: string): Promise<WarmClaims> {
+  const store = await openStore({ kind: 'sqlite', path: join(dir, 'warm.db') });
+  const parts = { store, clock: systemClock, notifier: { deliver: () => Promise.resolve() } };
+  const base = instantWorld(parts);
+  const agent = createAgentClient({ dialect: 'reference' });
+  const deployment = { ...base.deployment, warmPool: WISH };
+  const world: World = { ...base, runtime, agent, deployment };
+  const claimed: SandboxId[] = [];
+  return {
+    async next() {
+      const memory = { booting: new Set<SandboxId>(), isBackingOff: false, polls: false };
+      const { boots, problems } = await keepWarm(world, memory, () => sandboxId(hex()));
+      const failures = await Promise.all(boots.map((id) => bootWarm(world, id)));
+      const [problem] = [...problems, ...failures.filter((failure) => failure !== null)];
+      if (problem !== undefined) throw new Error(problem);
+      return async () => void claimed.push(await claim(world));
+    },
+    async removeClaimed() {
+      for (const id of claimed.splice(0)) await runtime.destroy(id);
+    },
+    async close() {
+      for (const { sandboxId: id } of await store.warmPool.held()) await runtime.destroy(id);
+      await agent.close();
+      await store.close();
+    },
+  };
+}
+
+/** @throws Error when it was given a new one: that is another figure */
+async function claim(world: World): Promise<SandboxId> {
+  const context = { signal: new AbortController().signal, attempt: 0 };
+  const command = {
+    type: 'placeConversation',
+    id: 'c#1',
+    conversationId: conversationId(hex()),
+    userId: userId('bench'),
+    strategy: 'NO_GROUPING',
+    sandboxId: null,
+    excluded: [],
+  } as const;
+  const placed = await placeConversation(world).run(command, context);
+  const spec = placed?.type === 'placed' ? placed.spec : null;
+  if (spec?.bootedAt === undefined) throw new Error('it was no claim on the warm pool');
+  const { sandboxId: id, bootedAt } = spec;
+  const order = { type: 'createSandbox', id: 's#1', sandboxId: id, generation: 1, bootedAt } as const;
+  await createSandbox(world).run({ ...order, deadline: Date.now() + READY_MS }, context);
+  return id;
+}
+
+const hex = (): string => randomBytes(16).toString('hex');

@@ -2,7 +2,7 @@
  * How many events per second the simulator plays, with checkers off and on, beside a bare seeded event heap.
  * Owns the loads and the comparison; figures are printed, never asserted.
  */
-import { tell, type Aim } from './all/figure.ts';
+import { show, type Aim } from './all/figure.ts';
 import { userId } from '../core/ids.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import { Checking } from '../simulator/checking.ts';
@@ -101,22 +101,17 @@ function print(name: string, load: Load, aim?: Aim): void {
   const bare = bareHeap(Math.max(1, population));
   const rate = events / seconds;
   const what = `${load.conversations} ${name}, ${load.hours} h, checkers ${load.checks ? 'on' : 'off'}`;
-  tell({ what: `${what}: events a second`, value: rate, unit: '', ...(aim && { aim }) });
-  tell({ what: `${what}: to the bare heap`, value: rate / bare, unit: 'times' });
-  console.log(
-    [
-      `${load.conversations} ${name}, ${load.hours} h`.padEnd(44),
-      `checkers ${load.checks ? 'on ' : 'off'}`,
-      `${seconds.toFixed(2)} s`,
-      `${events} events`,
-      `${played} heap entries`,
-      `${Math.round(rate)} events/s`,
-      `${((1_000 * cpuMs) / events).toFixed(2)} ms CPU per 1,000 events`,
-      `${Math.round((1_000 * events) / cpuMs)} events per CPU second`,
-      `bare heap of ${population}: ${Math.round(bare)}/s`,
-      `ratio ${(rate / bare).toFixed(3)}`,
-    ].join('  '),
-  );
+  const details = [
+    `${seconds.toFixed(2)} s`,
+    `${events} events`,
+    `${played} heap entries`,
+    `${((1_000 * cpuMs) / events).toFixed(2)} ms CPU per 1,000 events`,
+    `${Math.round((1_000 * events) / cpuMs)} events per CPU second`,
+  ];
+  const figure = { what: `${what}: events a second`, value: rate, unit: '', ...(aim && { aim }) };
+  show(figure, details.join('  '));
+  const heap = `bare heap of ${population}: ${Math.round(bare)}/s`;
+  show({ what: `${what}: to the bare heap`, value: rate / bare, unit: 'times' }, heap);
 }
 
 const conversations = Number(process.argv[2] ?? 10_000);

@@ -10,7 +10,8 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import type * as packages from '../scripts/packages-to-use.js';
-import { tell, type Aim } from './all/figure.ts';
+import { show, type Aim } from './all/figure.ts';
+import { median } from './all/means.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,12 +45,8 @@ function commands(): void {
   }
   for (const [name, all] of taken) {
     const { aim } = COMMANDS[name] ?? {};
-    const sorted = all.toSorted((a, b) => a - b);
-    const value = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-    tell({ what: `${name}, the whole process`, value, unit: 'ms', ...(aim && { aim }) });
-    console.log(
-      `${name.padEnd(36)} p50 ${value.toFixed(0)} ms  least ${(sorted[0] ?? Number.NaN).toFixed(0)} ms`,
-    );
+    const figure = { what: `${name}, the whole process`, value: median(all), unit: 'ms' };
+    show({ ...figure, ...(aim && { aim }) }, `least ${Math.min(...all).toFixed(0)} ms`);
   }
 }
 
@@ -71,15 +68,13 @@ async function install(): Promise<void> {
     const seconds = (performance.now() - from) / 1_000;
     if (npm.status !== 0) {
       const skipped = npm.error?.message ?? npm.stderr.trim().split('\n').at(-1) ?? 'npm failed';
-      tell({ what: 'npm ci of what npm start needs', skipped });
-      console.log(`skipped: npm ci: ${skipped}`);
+      show({ what: 'npm ci of what npm start needs', skipped });
       return;
     }
     const size = spawnSync('du', ['-sk', 'node_modules'], options);
     const megabytes = (Number.parseInt(size.stdout, 10) * 1_024) / 1e6;
-    tell({ what: 'npm ci of what npm start needs', value: seconds, unit: 's', aim: ['≤', 20] });
-    tell({ what: 'its packages', value: megabytes, unit: 'MB', aim: ['≤', 150] });
-    console.log(`npm ci of what npm start needs: ${seconds.toFixed(1)} s, ${megabytes.toFixed(0)} MB`);
+    show({ what: 'npm ci of what npm start needs', value: seconds, unit: 's', aim: ['≤', 20] });
+    show({ what: 'its packages', value: megabytes, unit: 'MB', aim: ['≤', 150] });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

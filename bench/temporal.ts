@@ -4,19 +4,22 @@
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { tell } from './all/figure.ts';
+import { lineOf, tell, type Shown } from './all/figure.ts';
 import { measureBusySandbox } from './temporal/busy-sandbox.ts';
 import { measureConversationCost } from './temporal/cost/conversation-cost.ts';
-import { conversationCostLines } from './temporal/cost/lines.ts';
 import { measureHistoryCost } from './temporal/history-cost.ts';
 import { measureOpenConversations } from './temporal/open-conversations.ts';
 import { measurePolicyScenario } from './temporal/policy-scenario.ts';
 import {
+  busySandboxFigures,
   busySandboxLines,
-  historyCostLines,
+  conversationCostFigures,
+  conversationCostLines,
+  historyCostFigures,
+  historyListing,
   openConversationsLines,
-  policyScenarioLines,
-  speedLines,
+  policyScenarioFigures,
+  speedFigures,
 } from './temporal/lines.ts';
 import { cannotSkip } from './temporal/skipping-ground.ts';
 import { measureSpeed } from './temporal/speed.ts';
@@ -43,79 +46,42 @@ const { values } = parseArgs({
 /** The history part: as many as its aims are stated for. */
 const COUNTED = { conversations: 8, atOnce: 4, activityMs: 150 };
 
-/** Figures of one part, and how they are told. */
-interface Told {
+/** What one part found, as data, as figures and as the lines below them. */
+interface Found {
   readonly figures: unknown;
+  readonly shown: readonly Shown[];
   readonly lines: readonly string[];
 }
 
 /** As the earlier figures of this cost were taken: a run that keeps its places filled. */
 const COSTED = { conversations: 40, atOnce: 10, activityMs: 150, pollMs: 5_000 };
 
-const measures: Readonly<Record<Part, () => Promise<Told>>> = {
+const measures: Readonly<Record<Part, () => Promise<Found>>> = {
   async cost() {
     const cost = await measureConversationCost(COSTED);
-    for (const line of conversationCostLines(cost)) tellRow(line);
-    return { figures: { load: COSTED, ...cost }, lines: conversationCostLines(cost) };
+    const figures = { load: COSTED, ...cost };
+    return { figures, shown: conversationCostFigures(cost), lines: conversationCostLines(cost) };
   },
   async history() {
     const cost = await measureHistoryCost(COUNTED);
-    const all = cost.alone.own + cost.alone.sandbox;
-    const item = cost.inRun.own + cost.inRun.sandbox + cost.inRun.shareOfRun;
-    tell({
-      what: 'history: events of a conversation by itself',
-      value: cost.alone.own,
-      unit: '',
-      aim: ['≤', 60],
-    });
-    tell({ what: 'history: with those of its sandbox', value: all, unit: '', aim: ['≤', 85] });
-    tell({
-      what: 'history: to the ordinary way',
-      value: all / cost.ordinary,
-      unit: 'times',
-      aim: ['≤', 0.8],
-    });
-    tell({ what: 'history: an item of a run, with its share', value: item, unit: '' });
-    return { figures: { load: COUNTED, ...cost }, lines: historyCostLines(cost, values.listing) };
+    const lines = values.listing ? historyListing(cost) : [];
+    return { figures: { load: COUNTED, ...cost }, shown: historyCostFigures(cost), lines };
   },
   async speed() {
     const load = { conversations: Number(values.conversations), atOnce: 20, repeats: Number(values.repeats) };
     const speed = await measureSpeed(load, (name, once) =>
-      progress([name, ...speedLines(once)].join('\n  ')),
+      progress([name, ...speedFigures(once).map((one) => lineOf(...one))].join('\n  ')),
     );
-    const { ours, ordinary, emptyPerSecond } = speed;
-    tell({ what: 'speed: conversations a second', value: ours.perSecond, unit: '' });
-    tell({
-      what: 'speed: to empty workflows',
-      value: ours.perSecond / emptyPerSecond,
-      unit: 'times',
-      aim: ['≥', 0.15],
-    });
-    tell({
-      what: 'speed: to the ordinary way',
-      value: ours.perSecond / ordinary.perSecond,
-      unit: 'times',
-      aim: ['≥', 1],
-    });
-    tell({ what: 'speed: start to READY, p50', value: ours.readyP50Ms, unit: 'ms' });
-    return { figures: { load, ...speed }, lines: speedLines(speed) };
+    return { figures: { load, ...speed }, shown: speedFigures(speed), lines: [] };
   },
   async busy() {
     const load = { touches: Number(values.touches), ordinaryTouches: Number(values['ordinary-touches']) };
     const busy = await measureBusySandbox(load);
-    tell({ what: `busy: events for ${busy.touches} touches`, value: busy.events, unit: '', aim: ['≤', 60] });
-    return { figures: busy, lines: busySandboxLines(busy, values.listing) };
+    return { figures: busy, shown: busySandboxFigures(busy), lines: busySandboxLines(busy, values.listing) };
   },
   async policy() {
     const policy = await measurePolicyScenario();
-    const faster = policy.temporalSeconds / policy.simulatorSeconds;
-    tell({
-      what: 'policy: simulator to the server that skips time',
-      value: faster,
-      unit: 'times',
-      aim: ['≥', 1_000],
-    });
-    return { figures: policy, lines: policyScenarioLines(policy) };
+    return { figures: policy, shown: policyScenarioFigures(policy), lines: [] };
   },
   async open() {
     const load = { sizes: openSizes(values.open), atOnce: Number(values['at-once']) };
@@ -126,17 +92,9 @@ const measures: Readonly<Record<Part, () => Promise<Told>>> = {
       },
       onFound: (found) => progress(openConversationsLines([found]).join('\n')),
     });
-    return { figures: { load, sizes: open }, lines: openConversationsLines(open) };
+    return { figures: { load, sizes: open }, shown: [], lines: openConversationsLines(open) };
   },
 };
-
-/** A row of the table of costs is a figure; the lists by cause below it are not. */
-function tellRow(line: string): void {
-  const [, what, count, bound] = /^\| (.+?) \| ([\d.]+) \| (\d*) \|$/.exec(line) ?? [];
-  if (what === undefined) return;
-  const aim = bound === undefined || bound === '' ? {} : { aim: ['≤', Number(bound)] as const };
-  tell({ what: `cost: ${what} of an item`, value: Number(count), unit: '', ...aim });
-}
 
 function openSizes(text: string): readonly number[] {
   return text
@@ -179,9 +137,11 @@ for (const part of PARTS.filter((one) => names.includes(one))) {
     report[part] = { leftOut: missing };
     continue;
   }
-  const { figures, lines } = await measures[part]();
+  const { figures, shown, lines } = await measures[part]();
+  for (const [figure] of shown) tell(figure);
   const load = (loadavg()[0] ?? 0).toFixed(1);
   report[part] = { figures, loadAverage: Number(load) };
-  if (!values.json) console.log([`${part} (load ${load})`, ...lines].join('\n  '));
+  const texts = [...shown.map((one) => lineOf(...one)), ...lines];
+  if (!values.json) console.log([`${part} (load ${load})`, ...texts].join('\n  '));
 }
 if (values.json) console.log(JSON.stringify(report, null, 2));

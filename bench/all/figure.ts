@@ -1,8 +1,9 @@
 /**
  * A figure that a bench measured, and the aim that it is held against.
- * Owns the way from a bench to the table of all: a file of lines. A bench that is run by itself prints for a person only.
+ * Owns the way from a bench to the table of all, a file of lines, and how a figure is printed for a person.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { percentile } from './means.ts';
 
 /** At least, or at most. */
 export type Aim = readonly ['≥' | '≤', number];
@@ -13,6 +14,9 @@ export interface Figure {
   readonly unit: string;
   readonly aim?: Aim;
 }
+
+/** A figure with what is said beside it. */
+export type Shown = readonly [figure: Figure, beside?: string];
 
 /** What could not be measured here, and why. */
 export interface Skipped {
@@ -26,6 +30,36 @@ export const FIGURES_FILE = 'BENCH_FIGURES';
 export function tell(one: Figure | Skipped): void {
   const file = process.env[FIGURES_FILE];
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(one)}\n`);
+}
+
+/** Tells a figure, and prints it with what is said beside it: a bench that is run by itself prints for a person. */
+export function show(one: Figure | Skipped, beside = ''): void {
+  tell(one);
+  console.log(lineOf(one, beside));
+}
+
+/** Times of one part in milliseconds: their median is a figure, and what lies around it is said beside it. */
+export function showTimes(part: string, all: readonly number[], aim?: Aim): void {
+  const at = (share: number): string => percentile(all, share).toFixed(1);
+  const median = { what: `${part}, p50`, value: percentile(all, 0.5), unit: 'ms', ...(aim && { aim }) };
+  show(median, `least ${at(0)}  p95 ${at(0.95)}  p99 ${at(0.99)}  most ${at(1)}`);
+}
+
+export function lineOf(one: Figure | Skipped, beside = ''): string {
+  if ('skipped' in one) return `skipped: ${one.what}: ${one.skipped}`;
+  const { what, value, unit, aim } = one;
+  const bound = aim === undefined ? '' : `(aim: ${aim[0]} ${aim[1].toLocaleString('en-US')})`;
+  return [`${what}: ${rounded(value)} ${unit}`.trim(), bound, beside]
+    .filter((text) => text !== '')
+    .join('  ');
+}
+
+/** As many digits as say something. */
+const DIGITS = 3;
+
+export function rounded(value: number): string {
+  const digits = Math.max(0, DIGITS - 1 - Math.floor(Math.log10(Math.abs(value) || 1)));
+  return Number(value.toFixed(digits)).toLocaleString('en-US', { maximumFractionDigits: digits });
 }
 
 /** All that a bench told, in its order; a figure that is no number was not measured and is left out. */

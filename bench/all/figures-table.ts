@@ -2,13 +2,11 @@
  * The figures of all benches as a table in Markdown, and its place in docs/bench.md.
  * Owns the form; must not measure.
  */
-import type { Figure, Skipped } from './figure.ts';
+import { rounded, type Figure, type Skipped } from './figure.ts';
 
 const BEGIN = '<!-- figures: npm run bench -- all --write -->';
 const END = '<!-- end of the figures -->';
 const HEAD = ['| bench | figure | value | aim | reached |', '| --- | --- | --- | --- | --- |'];
-/** As many digits as say something. */
-const DIGITS = 3;
 
 /** `command` is what comes behind `npm run bench --`. */
 export function figureRow(command: string, one: Figure | Skipped): string {
@@ -45,9 +43,4 @@ function cells(texts: readonly string[]): string {
 
 function yesNo(is: boolean): string {
   return is ? 'yes' : 'no';
-}
-
-function rounded(value: number): string {
-  const digits = Math.max(0, DIGITS - 1 - Math.floor(Math.log10(Math.abs(value) || 1)));
-  return Number(value.toFixed(digits)).toLocaleString('en-US', { maximumFractionDigits: digits });
 }
