@@ -252,7 +252,7 @@ interface ToolUser {
   readonly gid: number;
 }
 
-/** Null: tools run as whoever the server runs as. */
+/** Null: tools run as the user of the server. */
 function toolUser(environment: Readonly<Record<string, string | undefined>>): ToolUser | null {
   const [, uid, gid] = USER.exec(environment['PARLEY_TOOLBOX_USER'] ?? '') ?? [];
   return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };

@@ -21,7 +21,6 @@ interface PromptFacts {
   /** A session that knows nothing of what was before. */
   readonly isFresh: boolean;
   readonly takesImages: boolean;
-  /** Told before anything else. */
   readonly notes: readonly string[];
 }
 

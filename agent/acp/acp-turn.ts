@@ -19,7 +19,6 @@ interface Asking {
   readonly answer: (outcome: PermissionOutcome) => void;
 }
 
-/** What a run has to look at. */
 type TurnNews =
   | { readonly kind: 'recorded' }
   | { readonly kind: 'asked' }
@@ -31,7 +30,7 @@ export class AcpTurn {
   #news: TurnNews[] = [];
   #wake: () => void = () => undefined;
   #end: TurnNews | null = null;
-  /** No permission is given any more: somebody asked for the end of it. */
+  /** No permission is given any more: its end was asked for. */
   isCancelled = false;
   /** Resolves when it has ended, however. */
   readonly ended: Promise<void>;
@@ -82,7 +81,7 @@ export class AcpTurn {
     }
   }
 
-  /** Resolves once somebody answered. */
+  /** Resolves with the answer. */
   hold(given: Omit<Asking, 'answer'>): Promise<PermissionOutcome> {
     return new Promise((resolve) => {
       this.#waiting.push({ ...given, answer: resolve });

@@ -5,8 +5,14 @@
  */
 import type { Conversation } from '../conversation/conversation.ts';
 import { GrowingWords } from '../conversation/growing-words.ts';
-import { failAction } from '../loop/action-step.ts';
-import { textContent, type ActionEvent } from '../conversation/event.ts';
+import { failAction, freshCallId } from '../loop/action-step.ts';
+import {
+  actionDraft,
+  observationDraft,
+  replyDraft,
+  textContent,
+  type ActionEvent,
+} from '../conversation/event.ts';
 import { hexOf } from '../ids.ts';
 import { ACP_CALLS_OPEN_MAX, ACP_TEXT_CHARS_MAX, OBSERVATION_CHARS_MAX, TASKS_MAX } from '../limits.ts';
 import { boundText } from '../text-bound.ts';
@@ -111,22 +117,8 @@ export class UpdateRecorder {
   flushText(): void {
     if (this.#message.trim() === '' && this.#thought.trim() === '') return this.#forgetText();
     const { conversation, recorded } = this.#around;
-    const reasoning = this.#thought.trim() === '' ? {} : { reasoning_content: this.#thought };
-    conversation.append({
-      kind: 'MessageEvent',
-      source: 'agent',
-      llm_message: {
-        role: 'assistant',
-        content: [textContent(this.#message)],
-        thinking_blocks: [],
-        ...reasoning,
-      },
-      llm_response_id: this.#responseId,
-      activated_skills: [],
-      extended_content: [],
-      sender: null,
-      critic_result: null,
-    });
+    const reasoning = this.#thought.trim() === '' ? null : this.#thought;
+    conversation.append(replyDraft(this.#message, reasoning, this.#responseId));
     this.#forgetText();
     this.steps += 1;
     recorded();
@@ -160,43 +152,26 @@ export class UpdateRecorder {
   }
 
   #logAction(call: CallState): ActionEvent {
-    const { conversation } = this.#around;
-    const callId = this.#freshCallId(call.id);
-    const name = toolNameOf(call);
-    const thought = this.#message.trim() === '' ? [] : [textContent(this.#message)];
-    const reasoning = this.#thought.trim() === '' ? null : this.#thought;
-    const answerId = this.#responseId;
+    const { conversation, uuid } = this.#around;
+    const draft = actionDraft(
+      { id: freshCallId(conversation, call.id, uuid), name: toolNameOf(call), arguments: argumentsOf(call) },
+      {
+        thought: this.#message.trim() === '' ? [] : [textContent(this.#message)],
+        reasoning_content: this.#thought.trim() === '' ? null : this.#thought,
+        action: actionOf(call),
+        llm_response_id: this.#responseId,
+        security_risk: riskOf(call.kind),
+        summary: call.title === '' ? null : call.title.slice(0, 500),
+      },
+    );
     this.#forgetText();
     this.steps += 1;
-    return conversation.append({
-      kind: 'ActionEvent',
-      source: 'agent',
-      thought,
-      reasoning_content: reasoning,
-      thinking_blocks: [],
-      responses_reasoning_item: null,
-      action: actionOf(call),
-      tool_name: name,
-      tool_call_id: callId,
-      tool_call: { id: callId, name, arguments: argumentsOf(call), origin: 'completion' },
-      llm_response_id: answerId,
-      security_risk: riskOf(call.kind),
-      critic_result: null,
-      summary: call.title === '' ? null : call.title.slice(0, 500),
-    }) as ActionEvent;
+    return conversation.append(draft) as ActionEvent;
   }
 
   #logResult(call: CallState, action: ActionEvent): void {
     const { conversation, mask, terminalText, recorded } = this.#around;
-    conversation.append({
-      kind: 'ObservationEvent',
-      source: 'environment',
-      tool_name: action.tool_name,
-      tool_call_id: action.tool_call_id,
-      observation: observationOf(call, { mask, terminalText }),
-      action_id: action.id,
-      extended_content: [],
-    });
+    conversation.append(observationDraft(action, observationOf(call, { mask, terminalText })));
     recorded();
   }
 
@@ -209,44 +184,19 @@ export class UpdateRecorder {
     if (text === this.#plan) return;
     this.#plan = text;
     const { conversation, uuid } = this.#around;
-    const call = { id: `plan_${hexOf(uuid())}`, name: 'task_tracker' };
+    const list = { command: 'plan', task_list: tasks };
+    const call = { id: `plan_${hexOf(uuid())}`, name: 'task_tracker', arguments: JSON.stringify(list) };
     this.steps += 1;
-    const action = conversation.append({
-      kind: 'ActionEvent',
-      source: 'agent',
-      thought: [],
-      reasoning_content: null,
-      thinking_blocks: [],
-      responses_reasoning_item: null,
-      action: { kind: 'TaskTrackerAction', command: 'plan', task_list: tasks },
-      tool_name: call.name,
-      tool_call_id: call.id,
-      tool_call: {
-        ...call,
-        arguments: JSON.stringify({ command: 'plan', task_list: tasks }),
-        origin: 'completion',
-      },
+    const draft = actionDraft(call, {
+      ...{ thought: [], reasoning_content: null, summary: null, security_risk: 'LOW' },
+      action: { kind: 'TaskTrackerAction', ...list },
       llm_response_id: responseId(uuid()),
-      security_risk: 'LOW',
-      critic_result: null,
-      summary: null,
     });
+    const action = conversation.append(draft) as ActionEvent;
     const lines = tasks.map(({ title, status }) => `[${status}] ${title}`).join('\n');
-    conversation.append({
-      kind: 'ObservationEvent',
-      source: 'environment',
-      tool_name: call.name,
-      tool_call_id: call.id,
-      observation: {
-        kind: 'TaskTrackerObservation',
-        content: [textContent(boundText(lines, OBSERVATION_CHARS_MAX))],
-        is_error: false,
-        command: 'plan',
-        task_list: tasks,
-      },
-      action_id: action.id,
-      extended_content: [],
-    });
+    const content = [textContent(boundText(lines, OBSERVATION_CHARS_MAX))];
+    const observation = { kind: 'TaskTrackerObservation', content, is_error: false, ...list };
+    conversation.append(observationDraft(action, observation));
   }
 
   #forgetText(): void {
@@ -255,15 +205,6 @@ export class UpdateRecorder {
     this.#thought = '';
     this.#words.end();
     this.#responseId = responseId(this.#around.uuid());
-  }
-
-  /** Agents count their calls anew in every session; results are matched by these ids. */
-  #freshCallId(given: string): string {
-    const { conversation, uuid } = this.#around;
-    const isUsed = conversation.log
-      .all()
-      .some((event) => event.kind === 'ActionEvent' && event.tool_call_id === given);
-    return isUsed ? `call_${hexOf(uuid())}` : given;
   }
 }
 

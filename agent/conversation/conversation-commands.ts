@@ -5,7 +5,7 @@ import { rejectAction } from '../loop/action-step.ts';
 import type { Conversation } from './conversation.ts';
 import { storedLlm, type ConversationMeta } from './conversation-meta.ts';
 import { isCredentialHeader } from '../workspace/credential-header.ts';
-import { plainText, textContent, type ConversationEvent } from './event.ts';
+import { messageDraft, plainText, textContent, type ConversationEvent } from './event.ts';
 import type { Entry } from './conversation-registry.ts';
 import type { SecretVault } from '../secret-vault.ts';
 import { skillsFor, type Skill } from '../skills.ts';
@@ -48,18 +48,15 @@ function appendMessage(
 ): ConversationEvent {
   const skills = calledFor(conversation, message);
   return conversation.append(
-    {
-      kind: 'MessageEvent',
+    messageDraft({
       source: 'user',
       llm_message: { role: 'user', content: message.content, thinking_blocks: [] },
-      llm_response_id: null,
       activated_skills: skills.map(({ name }) => name),
       extended_content: skills.map(({ name, content }) =>
         textContent(`<skill name="${name}">\n${content}\n</skill>`),
       ),
       sender: message.sender ?? null,
-      critic_result: null,
-    },
+    }),
     // On the disk before success is answered: the caller will not send it again.
     { durable: true, ...(messageId === null ? {} : { id: messageId }) },
   );

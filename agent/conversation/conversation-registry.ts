@@ -4,8 +4,6 @@
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-
-import { acpToolSet } from '../acp/acp-tool-set.ts';
 import { AcpSession } from '../acp/acp-session.ts';
 import type { Activity } from '../activity.ts';
 import { failAction } from '../loop/action-step.ts';
@@ -205,4 +203,17 @@ function repairAfterReload(conversation: Conversation): void {
   const error = interruptedError('the agent server ended');
   conversation.append({ kind: 'ConversationErrorEvent', source: 'environment', ...error });
   conversation.setStatus('error');
+}
+
+/**
+ * The tools of a conversation whose agent is a program of its own: it brings them, and its servers of tools are its.
+ */
+function acpToolSet(session: AcpSession): ToolSet {
+  return {
+    tools: [],
+    prepare: () => Promise.resolve(),
+    arm: (servers) => session.arm(servers),
+    get: () => null,
+    close: () => void session.dispose().catch(() => undefined),
+  };
 }

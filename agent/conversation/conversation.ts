@@ -50,7 +50,6 @@ export interface ConversationListener {
   partialCame(conversation: Conversation, partial: PartialEvent): void;
 }
 
-/** What a conversation needs from its surroundings. */
 interface ConversationSurroundings {
   readonly listener: ConversationListener;
   readonly writeMeta: (meta: ConversationMeta) => void;
@@ -133,7 +132,7 @@ export class Conversation {
     }
   }
 
-  /** Looks whether the workspace has room, and remembers when it has none. */
+  /** Checks whether the workspace has room, and remembers when it has none. */
   noteRoom(): void {
     this.#diskWasFull ||= !hasRoom(this.#meta.working_dir);
   }
@@ -231,7 +230,6 @@ interface StreamingDelta {
   readonly source: 'agent';
   readonly content?: string;
   readonly reasoning_content?: string;
-  /** As the event will have it. */
   readonly llm_response_id: string;
 }
 

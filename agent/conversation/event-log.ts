@@ -100,7 +100,6 @@ export class EventLog {
     return this.#leafId;
   }
 
-  /** The last event that `wanted` accepts, or null. */
   last<E extends ConversationEvent>(wanted: (event: ConversationEvent) => event is E): E | null {
     for (let index = this.#events.length - 1; index >= 0; index -= 1) {
       const event = this.#events[index];

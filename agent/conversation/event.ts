@@ -216,17 +216,56 @@ export function textContent(text: string): TextContent {
   return { type: 'text', text, cache_prompt: false };
 }
 
+type MessageFields = Pick<MessageEvent, 'source' | 'llm_message'> & Partial<DraftOf<MessageEvent>>;
+
+/** A message of anybody; what is left out is empty. */
+export function messageDraft(fields: MessageFields): EventDraft {
+  const { source, llm_message: message, ...given } = fields;
+  return {
+    ...{ kind: 'MessageEvent', source, llm_message: message, llm_response_id: null },
+    ...{ activated_skills: [], extended_content: [], sender: null, critic_result: null },
+    ...given,
+  };
+}
+
 /** What the model is told that neither it nor the user said. */
 export function environmentMessage(text: string): EventDraft {
+  const message = { role: 'user', content: [textContent(text)], thinking_blocks: [] } as const;
+  return messageDraft({ source: 'environment', llm_message: message });
+}
+
+/** What the agent says without calling a tool. */
+export function replyDraft(text: string, reasoning: string | null, responseId: string): EventDraft {
+  const message: LlmMessage = {
+    role: 'assistant',
+    content: [textContent(text)],
+    thinking_blocks: [],
+    ...(reasoning === null ? {} : { reasoning_content: reasoning }),
+  };
+  return messageDraft({ source: 'agent', llm_message: message, llm_response_id: responseId });
+}
+
+type Call = Pick<ToolCall, 'id' | 'name' | 'arguments'>;
+type ActionFields = Pick<
+  ActionEvent,
+  'thought' | 'reasoning_content' | 'action' | 'llm_response_id' | 'security_risk' | 'summary'
+>;
+
+/** A call of a tool, as the log has it before it is run. */
+export function actionDraft(call: Call, fields: ActionFields): EventDraft {
   return {
-    kind: 'MessageEvent',
-    source: 'environment',
-    llm_message: { role: 'user', content: [textContent(text)], thinking_blocks: [] },
-    llm_response_id: null,
-    activated_skills: [],
-    extended_content: [],
-    sender: null,
-    critic_result: null,
+    ...{ kind: 'ActionEvent', source: 'agent', ...fields },
+    ...{ thinking_blocks: [], responses_reasoning_item: null, critic_result: null },
+    ...{ tool_name: call.name, tool_call_id: call.id, tool_call: { ...call, origin: 'completion' } },
+  };
+}
+
+/** What came of an action. */
+export function observationDraft(action: ActionEvent, observation: Observation): EventDraft {
+  const { tool_name, tool_call_id, id } = action;
+  return {
+    ...{ kind: 'ObservationEvent', source: 'environment', tool_name, tool_call_id, observation },
+    ...{ action_id: id, extended_content: [] },
   };
 }
 

@@ -5,7 +5,7 @@
 import { hexOf } from '../ids.ts';
 import { runHooks } from '../hooks/run-hooks.ts';
 import { needsConfirmation } from './confirmation.ts';
-import { plainText, textContent } from '../conversation/event.ts';
+import { actionDraft, observationDraft, plainText, replyDraft, textContent } from '../conversation/event.ts';
 import type { Action, ActionEvent, Classification, SecurityRisk } from '../conversation/event.ts';
 import { TOOL_CALLS_PER_RESPONSE_MAX } from '../limits.ts';
 import { jsonOrNull, type LlmCompletion, type LlmToolCall } from '../model/llm-response.ts';
@@ -36,7 +36,8 @@ type ReadCall =
 /** Logs the answer and does what it asks for. A plain reply ends the run, as in the reference. */
 export async function takeAnswer(context: LoopContext, completion: LlmCompletion): Promise<StepOutcome> {
   if (completion.toolCalls.length === 0) {
-    logReply(context, completion);
+    const { text, reasoning, responseId } = completion;
+    context.conversation.append(replyDraft(text, reasoning, responseId));
     return 'finished';
   }
   const problems = new Map<string, string>();
@@ -51,24 +52,6 @@ export async function takeAnswer(context: LoopContext, completion: LlmCompletion
   return await runActions(context, runnable);
 }
 
-function logReply(context: LoopContext, completion: LlmCompletion): void {
-  context.conversation.append({
-    kind: 'MessageEvent',
-    source: 'agent',
-    llm_message: {
-      role: 'assistant',
-      content: [textContent(completion.text)],
-      thinking_blocks: [],
-      ...(completion.reasoning === null ? {} : { reasoning_content: completion.reasoning }),
-    },
-    llm_response_id: completion.responseId,
-    activated_skills: [],
-    extended_content: [],
-    sender: null,
-    critic_result: null,
-  });
-}
-
 function logAction(
   context: LoopContext,
   completion: LlmCompletion,
@@ -77,36 +60,30 @@ function logAction(
   const { call, index, problems } = given;
   const read = readCall(context, call);
   const id = context.world.uuid();
-  const callId = freshCallId(context, call.id);
   if (read.kind === 'problem') problems.set(id, read.problem);
   else context.rawActions.set(id, read.action);
-  return context.conversation.append(
+  const draft = actionDraft(
     {
-      kind: 'ActionEvent',
-      source: 'agent',
+      id: freshCallId(context.conversation, call.id, () => context.world.uuid()),
+      name: call.name,
+      arguments: call.arguments,
+    },
+    {
       thought: index === 0 && completion.text !== '' ? [textContent(completion.text)] : [],
       reasoning_content: index === 0 ? completion.reasoning : null,
-      thinking_blocks: [],
-      responses_reasoning_item: null,
       action: read.kind === 'action' ? read.action : null,
-      tool_name: call.name,
-      tool_call_id: callId,
-      tool_call: { id: callId, name: call.name, arguments: call.arguments, origin: 'completion' },
       llm_response_id: completion.responseId,
       security_risk: read.kind === 'action' ? read.risk : 'UNKNOWN',
-      critic_result: null,
       summary: read.kind === 'action' ? read.summary : null,
     },
-    { id },
-  ) as ActionEvent;
+  );
+  return context.conversation.append(draft, { id }) as ActionEvent;
 }
 
-/** Endpoints repeat ids or give none; results are matched by them, so each is used once per conversation. */
-function freshCallId(context: LoopContext, given: string): string {
-  const used = context.conversation.log
-    .all()
-    .some((event) => event.kind === 'ActionEvent' && event.tool_call_id === given);
-  return given === '' || used ? `call_${hexOf(context.world.uuid())}` : given;
+/** Endpoints repeat ids or give none, and agents count anew in every session; results are matched by them, so each is used once. */
+export function freshCallId({ log }: LoopContext['conversation'], given: string, uuid: () => string): string {
+  const used = log.all().some((event) => event.kind === 'ActionEvent' && event.tool_call_id === given);
+  return given === '' || used ? `call_${hexOf(uuid())}` : given;
 }
 
 function readCall(context: LoopContext, call: LlmToolCall): ReadCall {
@@ -187,15 +164,7 @@ async function runAction(context: LoopContext, event: ActionEvent): Promise<bool
           ...{ kind: 'StreamingOutputEvent', source: 'environment', ...named, content },
         });
       const observation = await context.activity.during(() => tool.run(action, context.signal, onOutput));
-      conversation.append({
-        kind: 'ObservationEvent',
-        source: 'environment',
-        tool_name: event.tool_name,
-        tool_call_id: event.tool_call_id,
-        observation,
-        action_id: event.id,
-        extended_content: [],
-      });
+      conversation.append(observationDraft(event, observation));
       const response = { event: 'post_tool_use', ...toolCall, toolResponse: observation } as const;
       await runHooks(conversation, response, context);
     } catch (error) {

@@ -138,7 +138,7 @@ export function streamedAnswer(text: string): StreamedAnswer {
   return { kind: 'whole', body: { id: sum.id, choices: [{ message }], usage: sum.usage } };
 }
 
-/** More calls than this in one answer are a number that nobody counts to. */
+/** More calls than this in one answer are not meant. */
 const CALLS_MAX = 1_000;
 
 /** Some endpoints count their calls, others begin the next one by its id. */

@@ -16,7 +16,6 @@ export interface ServerContext {
   readonly registry: ConversationRegistry;
   /** A conversation as answers tell it; its skills, which are long, where they are asked for. */
   readonly info: (entry: Entry, shown: { readonly withSkills: boolean }) => Record<string, unknown>;
-  /** Tells the server above of a conversation's record as it is now. */
   readonly announce: (entry: Entry) => void;
   /** Resolves once the stored conversations are loaded; requests wait for it. */
   readonly loaded: Promise<void>;

@@ -106,7 +106,6 @@ export class TerminalSession {
   get pid(): number {
     return this.#child.pid ?? -1;
   }
-  /** The command that runs, or null. */
   get command(): string | null {
     return this.#running?.command ?? null;
   }
