@@ -2,26 +2,17 @@
  * Why a container died, as far as the daemon and its log tell.
  * Owns the cause; the sentence is put together in on-host/last-words.ts.
  */
-import { readFile } from 'node:fs/promises';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
-import { DISK_LIMIT, diskLimitIn, lastWords } from '../on-host/last-words.ts';
+import { DISK_LIMIT, diskLimitLeft, KILLED, lastWords, type LastWords } from '../on-host/last-words.ts';
 import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { readLog, type Containers, type ContainerState } from './containers.ts';
-
-/** 128 plus the number of SIGKILL. */
-const KILLED = 137;
 
 export interface DeadSandbox {
   readonly place: SandboxPlace;
   readonly name: string;
   /** Null when the daemon does not have it any more. */
   readonly container: ContainerState | null;
-}
-
-export interface LastWords {
-  readonly cause: CrashCause;
-  readonly words: string;
 }
 
 export async function readLastWords(on: Containers, dead: DeadSandbox): Promise<LastWords> {
@@ -37,8 +28,7 @@ export async function readLastWords(on: Containers, dead: DeadSandbox): Promise<
 
 /** A tool that used up the memory is ended by the kernel and the sandbox goes on; only a kill of the agent counts. */
 async function causeOf({ place, container }: DeadSandbox): Promise<CrashCause> {
-  const endedFor = await readFile(place.endedFor, 'utf8').catch(() => '');
-  const overDisk = diskLimitIn(endedFor);
+  const overDisk = await diskLimitLeft(place.endedFor);
   if (overDisk !== null) return overDisk;
   if (container === null) return { kind: 'exit', exitCode: null };
   const { exitCode, outOfMemory } = container;

@@ -6,13 +6,11 @@ import { chown, mkdir, rm } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress, SandboxLimits, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';
 import { prepareGuard } from '../on-host/guard/guard-file.ts';
-import { untilNextProbe } from '../on-host/health-probe.ts';
-import { timeLeft } from '../on-host/wait.ts';
 import { prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { INSIDE, BOUND_PORTS, routesOf } from '../on-host/inside-view.ts';
 import { ensurePrivateDir } from '../on-host/private-dir.ts';
 import { removeTree } from '../on-host/remove-tree.ts';
-import { sealedHealth } from '../on-host/sealed-socket.ts';
+import { untilSealed } from '../on-host/sealed-socket.ts';
 import type { StartOrder as OrderOfPlace } from '../on-host/runtime-by-record.ts';
 import type { SandboxPlace } from '../on-host/sandbox-place.ts';
 import { prepareFilesAs } from '../on-host/tools-user.ts';
@@ -113,28 +111,18 @@ async function prepareDirectories({ options, place }: StartOrder): Promise<void>
 }
 
 async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxAddress> {
-  const { options, containers, place, request, overtaken } = order;
-  const { clock } = options;
-  const leftMs = timeLeft(clock, request.deadline);
-  for (;;) {
-    if (overtaken.aborted) throw stale(request, 'a newer order was given');
-    const health = await sealedHealth(place);
-    if (health === 'up') break;
-    const container = await findContainer(containers, name);
-    if (container === null || container.status === 'ended') {
+  const { options, containers, place, request } = order;
+  await untilSealed({
+    ...order,
+    clock: options.clock,
+    async problem() {
+      const container = await findContainer(containers, name);
+      if (container !== null && container.status !== 'ended') return null;
       const { words } = await readLastWords(containers, { place, name, container });
-      throw new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
-    }
-    if (leftMs() <= 0) {
-      await stopContainer(containers, name);
-      throw tooLate(request);
-    }
-    await untilNextProbe(place.offeredSocket, health, {
-      clock,
-      waitMs: leftMs(),
-      aborted: overtaken,
-    });
-  }
+      return new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
+    },
+    giveUp: () => stopContainer(containers, name),
+  });
   return addressOf(place, request);
 }
 

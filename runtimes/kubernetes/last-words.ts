@@ -3,7 +3,7 @@
  * Owns the order of what is believed; the sentence is put together in on-host/last-words.ts.
  */
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
-import { lastWords } from '../on-host/last-words.ts';
+import { lastWords, type LastWords } from '../on-host/last-words.ts';
 import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { PodState } from './pod-state.ts';
 import { readLog, type Pods } from './pods.ts';
@@ -13,11 +13,6 @@ export interface DeadSandbox {
   readonly endedFor: string | null;
   /** Null when the cluster does not have it any more. */
   readonly pod: PodState | null;
-}
-
-export interface LastWords {
-  readonly cause: CrashCause;
-  readonly words: string;
 }
 
 const UNSEEN: CrashCause = { kind: 'exit', exitCode: null };

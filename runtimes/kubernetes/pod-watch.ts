@@ -36,7 +36,6 @@ interface WatchEvent {
   };
 }
 
-/** How one opening of the watch ended. */
 type WatchEnd = 'closed' | 'expired' | 'broken';
 
 export function createPodWatch(

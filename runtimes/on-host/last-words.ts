@@ -2,9 +2,18 @@
  * The sentence that is shown for a sandbox that ended by itself.
  * Owns its words; the log was written by whatever ran inside, so it is bounded and made printable.
  */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { CrashCause, DiskBound } from '../../ports/sandbox-runtime.ts';
 import { LAST_WORDS_LINES_MAX } from './limits.ts';
+
+/** 128 plus the number of SIGKILL, as shells, bubblewrap and the Docker daemon report it. */
+export const KILLED = 137;
+
+export interface LastWords {
+  readonly cause: CrashCause;
+  /** One sentence: how it ended, where that is known, and the last lines since the launch. */
+  readonly words: string;
+}
 
 /** What a disk watch leaves behind when it ended a sandbox. */
 export const DISK_LIMIT = 'disk_limit';
@@ -21,7 +30,11 @@ export async function leaveDiskLimit(file: string, bound: DiskBound): Promise<vo
   );
 }
 
-/** The cause that was left behind; null when there is none. */
+/** The cause that was left in that file; null when there is none. */
+export async function diskLimitLeft(file: string): Promise<ReturnType<typeof diskLimitIn>> {
+  return diskLimitIn(await readFile(file, 'utf8').catch(() => ''));
+}
+
 export function diskLimitIn(text: string): Extract<CrashCause, { kind: 'disk_limit' }> | null {
   const [kind, bound = 'bytes'] = text.trim().split(' ');
   return kind === DISK_LIMIT ? { kind, bound: BOUNDS.find((one) => one === bound) ?? 'bytes' } : null;

@@ -8,7 +8,6 @@ import { basename, join } from 'node:path';
 import type { SandboxId } from '../../core/ids.ts';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import type {
-  CrashCause,
   RuntimeFreezer,
   RuntimePresence,
   SandboxAddress,
@@ -18,8 +17,9 @@ import type {
 import { exportDirectory } from '../workspace-archive/export-directory.ts';
 import { watchDisks } from './disk-watch.ts';
 import { guarded, guardedOperations, type RuntimeOperations } from './guard/guarded.ts';
-import { leaveDiskLimit } from './last-words.ts';
+import { leaveDiskLimit, type LastWords } from './last-words.ts';
 import { DISK_POLL_MS, SANDBOX_FILES_MAX } from './limits.ts';
+import type { HostRuntimeOptions } from './options.ts';
 import { overtakenOrder, type Wanted } from './order-refusals.ts';
 import { removeTree } from './remove-tree.ts';
 import { namesIn, sandboxIds, SOCKET_DIRECTORY, type SandboxPlace } from './sandbox-place.ts';
@@ -45,16 +45,11 @@ export interface StartOrder<Place> {
 export type Seen =
   | { readonly kind: 'up'; readonly address: SandboxAddress; readonly isFrozen: boolean }
   | { readonly kind: 'unknown'; readonly reason: string }
-  | { readonly kind: 'down'; lastWords(): Promise<{ readonly cause: CrashCause; readonly words: string }> };
+  | { readonly kind: 'down'; lastWords(): Promise<LastWords> };
 
 /** What a sandbox is made of: everything that differs between runtimes of this host. */
 export interface SandboxMaker<Place extends SandboxPlace, Record extends Wanted> {
-  readonly options: {
-    readonly dataDir: string;
-    readonly socketDir: string;
-    readonly filesMax?: number;
-    readonly diskLookMs?: number;
-  };
+  readonly options: HostRuntimeOptions;
   readonly bytesMax: number | null;
   readonly turns: SandboxTurns;
   readonly placeOf: (id: SandboxId) => Place;

@@ -5,12 +5,17 @@
  * see (D31). Owns the moving; must run before anything of a conversation does.
  */
 import { lstat, rename } from 'node:fs/promises';
-import { healthAt, type Health } from './health-probe.ts';
+import type { ParleyError } from '../../core/parley-error.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { healthAt, untilNextProbe, type Health } from './health-probe.ts';
+import { stale, tooLate } from './order-refusals.ts';
 import { removeTree } from './remove-tree.ts';
+import type { StartOrder } from './runtime-by-record.ts';
 import type { SandboxPlace } from './sandbox-place.ts';
+import { timeLeft } from './wait.ts';
 
 /** Asks the Agent Server whether it is up; when it is, its socket is sealed. Never throws. */
-export async function sealedHealth({
+async function sealedHealth({
   socket,
   offeredSocket,
 }: Pick<SandboxPlace, 'socket' | 'offeredSocket'>): Promise<Health> {
@@ -18,6 +23,32 @@ export async function sealedHealth({
   const health = await healthAt(offeredSocket);
   if (health !== 'up') return health;
   return (await moved(offeredSocket, socket)) ? 'up' : 'silent';
+}
+
+interface Boot extends Pick<StartOrder<SandboxPlace>, 'place' | 'request' | 'overtaken'> {
+  readonly clock: Clock;
+  /** Why it will not answer any more; null while it may. */
+  readonly problem: () => Promise<ParleyError | null>;
+  /** Ends it at the deadline. */
+  readonly giveUp: () => Promise<void>;
+}
+
+/** Waits until the Agent Server answers and its socket is sealed. @throws ParleyError as `SandboxRuntime.start` */
+export async function untilSealed(boot: Boot): Promise<void> {
+  const { place, request, overtaken, clock } = boot;
+  const leftMs = timeLeft(clock, request.deadline);
+  for (;;) {
+    if (overtaken.aborted) throw stale(request, 'a newer order was given');
+    const health = await sealedHealth(place);
+    if (health === 'up') return;
+    const problem = await boot.problem();
+    if (problem !== null) throw problem;
+    if (leftMs() <= 0) {
+      await boot.giveUp();
+      throw tooLate(request);
+    }
+    await untilNextProbe(place.offeredSocket, health, { clock, waitMs: leftMs(), aborted: overtaken });
+  }
 }
 
 /** What was put in its place meanwhile may be no socket at all, and is never kept. */

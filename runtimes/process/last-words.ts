@@ -2,28 +2,20 @@
  * Why a sandbox died, as far as its log tells.
  * Owns reading the end of the log; its text was written by whatever ran inside, so it is bounded and made printable.
  */
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
 import { outOfMemoryKills } from './cgroups/sandbox-group.ts';
-import { diskLimitIn, lastWords } from '../on-host/last-words.ts';
+import { diskLimitLeft, KILLED, lastWords, type LastWords } from '../on-host/last-words.ts';
 import { readBwrapStatus } from './incarnation.ts';
 import { LAST_WORDS_BYTES_MAX } from '../on-host/limits.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 import type { SandboxRecord } from './sandbox-record.ts';
 
-/** 128 plus the number of SIGKILL, as shells and bubblewrap tell it. */
-const KILLED = 137;
 const MARK = '[launch of generation ';
 
 /** Line that separates the log of one incarnation from the one before. */
 export function generationMark(generation: number): string {
   return `${MARK}${generation}]\n`;
-}
-
-export interface LastWords {
-  readonly cause: CrashCause;
-  /** One sentence: how it ended, where that is known, and the last lines since the launch. */
-  readonly words: string;
 }
 
 export async function readLastWords(paths: SandboxPaths, record: SandboxRecord): Promise<LastWords> {
@@ -33,8 +25,7 @@ export async function readLastWords(paths: SandboxPaths, record: SandboxRecord):
 
 /** A tool that used up the memory is ended by the kernel and the sandbox goes on; only a kill of the agent counts. */
 async function causeOf(paths: SandboxPaths, { group }: SandboxRecord): Promise<CrashCause> {
-  const endedFor = await readFile(paths.endedFor, 'utf8').catch(() => '');
-  const overDisk = diskLimitIn(endedFor);
+  const overDisk = await diskLimitLeft(paths.endedFor);
   if (overDisk !== null) return overDisk;
   const { exitCode } = await readBwrapStatus(paths.status);
   const mayBeKilled = exitCode === null || exitCode === KILLED;

@@ -6,8 +6,7 @@ import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxAddress } from '../../ports/sandbox-runtime.ts';
 import { setGroupFrozen } from './cgroups/sandbox-group.ts';
 import type { StartOrder as OrderOfPlace } from '../on-host/runtime-by-record.ts';
-import { untilNextProbe } from '../on-host/health-probe.ts';
-import { sealedHealth } from '../on-host/sealed-socket.ts';
+import { untilSealed } from '../on-host/sealed-socket.ts';
 import { isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import type { Isolation } from './isolation.ts';
@@ -20,7 +19,7 @@ import type { SandboxPaths } from './sandbox-paths.ts';
 import { readRecord, type SandboxRecord } from './sandbox-record.ts';
 import { launchSettled, stopIncarnation } from './stop-incarnation.ts';
 import { stale, staleReason, tooLate } from '../on-host/order-refusals.ts';
-import { becomesTrue, timeLeft } from '../on-host/wait.ts';
+import { becomesTrue } from '../on-host/wait.ts';
 
 /** Each choice is of thousands: so many in a row are no accident. */
 const PORT_TRIES_MAX = 5;
@@ -73,24 +72,14 @@ async function isUp({ options, paths }: StartOrder, record: SandboxRecord): Prom
 }
 
 async function waitUntilReady(order: StartOrder, record: SandboxRecord): Promise<SandboxAddress> {
-  const { options, paths, request, overtaken } = order;
-  const { clock } = options;
-  const leftMs = timeLeft(clock, request.deadline);
-  for (;;) {
-    if (overtaken.aborted) throw stale(request, 'a newer order was given');
-    const health = await sealedHealth(paths);
-    if (health === 'up') break;
-    if (!(await isRunning(paths))) throw await died(order, record);
-    if (leftMs() <= 0) {
-      await stopIncarnation({ paths, record }, clock);
-      throw tooLate(request);
-    }
-    await untilNextProbe(paths.offeredSocket, health, {
-      clock,
-      waitMs: leftMs(),
-      aborted: overtaken,
-    });
-  }
+  const { options, paths } = order;
+  await untilSealed({
+    ...order,
+    place: paths,
+    clock: options.clock,
+    problem: async () => ((await isRunning(paths)) ? null : await died(order, record)),
+    giveUp: () => stopIncarnation({ paths, record }, options.clock),
+  });
   return addressOf(record, paths);
 }
 

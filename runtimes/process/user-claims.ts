@@ -27,7 +27,6 @@ export const TRIAL_USER = FIRST_USER - 1;
 const LOCK_TIMEOUT_MS = 300_000;
 
 interface ClaimOptions {
-  /** Where claims are kept. */
   readonly claimsDir?: string;
   readonly firstUser?: number;
   readonly users?: number;
