@@ -15,7 +15,7 @@ import type { JobDocument } from './schema/job-schema.ts';
 const DEADLINE_DEFAULT_MS = 11 * HOUR_MS + 30 * MINUTE_MS;
 const NO_PROGRESS_DEFAULT_MS = 30 * MINUTE_MS;
 const BACKOFF_DEFAULT = { initialMs: 30 * SECOND_MS, factor: 2, maxMs: 10 * MINUTE_MS };
-/** Failures that are nobody's fault and usually pass. */
+/** Failures that usually pass. */
 const RETRY_DEFAULT: readonly PlanRetryRule[] = [
   { on: ['infra', 'rate_limited'], attempts: 2, ...BACKOFF_DEFAULT },
 ];

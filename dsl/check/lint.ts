@@ -4,11 +4,10 @@
  */
 import { waitOf } from '../../core/plan/item-rules.ts';
 import { knownItems } from '../../core/plan/known-items.ts';
-import type { PlanWait, Plan } from '../../core/plan/plan.ts';
+import type { PlanWait, Plan, PlanItem } from '../../core/plan/plan.ts';
 import { outlastsSession } from '../../core/sandbox/session.ts';
 import { counted } from '../../core/text/counted.ts';
 import { formatDuration } from '../duration.ts';
-import { checkPrices } from '../check-prices.ts';
 import type { LintContext } from '../lint-context.ts';
 import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
@@ -258,4 +257,30 @@ function lintPool({ plan, root, report }: Linted): void {
       remedy: `write ${places}, or give the pool more sandboxes`,
     },
   );
+}
+
+/** Each model once: a job of a thousand conversations has the same one mostly. */
+function checkPrices(context: LintContext): void {
+  const { plan, root } = context;
+  const said = new Set<string>();
+  const isBudgeted = plan.budget !== null;
+  const budget = treeAt(root, ['budget', 'usd']) ?? treeAt(root, ['budget']);
+  const conversations = new Map(conversationsOf(root).map(({ id, tree }) => [id, tree]));
+  for (const item of knownItems(plan)) {
+    const isCounted = isBudgeted || item.limits.nanoUsd !== null;
+    if (!isCounted || said.has(item.model) || context.hasPrice(item.model) !== false) continue;
+    said.add(item.model);
+    const own = childOf(childOf(conversations.get(item.entry), 'limits'), 'usd');
+    const place = own ?? treeAt(root, ['defaults', 'limits', 'usd']) ?? budget;
+    const { span } = (isBudgeted ? budget : place) ?? root;
+    context.report.add('JOB333', span, message(item, isBudgeted), {
+      remedy:
+        'write input_cost_per_token and output_cost_per_token of the model in model_list of parley.yaml (0 for one that is free)',
+    });
+  }
+}
+
+function message({ model }: PlanItem, isBudgeted: boolean): string {
+  const what = isBudgeted ? 'a budget' : '"limits.usd"';
+  return `${what} counts on the price of the model ${quote(model)}, and nobody knows it`;
 }

@@ -25,9 +25,7 @@ export interface Report {
   append(file: string, text: string): number;
   /** Texts by the paths of their files. */
   texts(): ReadonlyMap<string, string>;
-  /** The file in which an offset lies. */
   fileAt(offset: number): string;
-  /** File and line at which a span begins. */
   placeOf(span: Span): { readonly file: string; readonly line: number };
   hasErrors(): boolean;
   /** Sorted by position, at most DIAGNOSTICS_MAX. */

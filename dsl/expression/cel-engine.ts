@@ -214,7 +214,6 @@ function failureOf(error: unknown): EngineFailure {
   };
 }
 
-/** What an expression looks at. */
 function useOf(root: SyntaxNode, { variables }: ExpressionScope): ExpressionUse {
   const keys: NamedKey[] = [];
   let varies = false;

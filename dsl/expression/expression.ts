@@ -47,7 +47,6 @@ export interface NamedKey {
 export interface ExpressionUse {
   /** False when it depends on nothing and so is always the same. */
   readonly varies: boolean;
-  /** Keys of conversations that it looks up. */
   readonly keys: readonly NamedKey[];
 }
 

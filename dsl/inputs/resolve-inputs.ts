@@ -17,7 +17,7 @@ export interface ResolvedInputs {
   /** Types by name, for expressions; null when the declarations are broken, so that nothing is known. */
   readonly types: FieldTypes | null;
   readonly values: ReadonlyMap<string, InputValue>;
-  /** Inputs that nobody gave a value: there can be no plan. */
+  /** Inputs without a value: there can be no plan. */
   readonly open: readonly string[];
 }
 

@@ -135,7 +135,6 @@ function buildFinally(steps: NonNullable<JobDocument['finally']>): readonly Plan
   }));
 }
 
-/** The schedule of a job as the plan has it. */
 function buildSchedule(schedule: NonNullable<JobDocument['schedule']>): PlanSchedule {
   return {
     cron: schedule.cron,
@@ -147,7 +146,7 @@ function buildSchedule(schedule: NonNullable<JobDocument['schedule']>): PlanSche
   };
 }
 
-/** As without a pool: nobody shares a sandbox unless the job says so. */
+/** As without a pool: sandboxes are not shared unless the job says so. */
 const PLACES_DEFAULT = 1;
 
 type PoolDocument = NonNullable<NonNullable<JobDocument['placement']>['pool']>;

@@ -81,13 +81,11 @@ function withSet(
   return applyDefaults({ id, prompt, ...own, ...set }, shared);
 }
 
-/** A field that is filled. */
 interface Filled {
   readonly fill: Fill;
   readonly path: TreePath;
 }
 
-/** A field that is filled and then held to its rule. */
 interface RuledField extends Filled {
   readonly rule: TextRule;
 }

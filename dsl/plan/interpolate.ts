@@ -28,7 +28,6 @@ export type Fill = (values: PlanValues) => string | FillFailure;
 export type Condition = (values: PlanValues) => boolean | FillFailure;
 
 export interface Interpolator {
-  /** Fills a text that was checked. */
   fill(text: string): Fill;
   /** Asks a condition that was checked. */
   condition(source: string): Condition;

@@ -71,7 +71,6 @@ export function resolveBase(conversation: ConversationDocument, rules: OwnRules)
   };
 }
 
-/** What an item was made from. */
 interface ItemPlace {
   readonly matrix: Combination;
   /** Null where nothing is repeated. */

@@ -147,14 +147,7 @@ function explainImplicitKey(report: Report, span: Span): Explanation {
       remedy: 'start it in the column of the key above',
     };
   }
-  const culprit = Math.max(first, last - 1);
-  const message = `${quote(report.lines.lineText(culprit).trim())} has no ":" between key and value`;
-  return {
-    code: 'JOB108',
-    span: lineSpan(report, culprit),
-    message,
-    remedy: 'write "key: value", with a space after the colon',
-  };
+  return explainMissingColon(report, Math.max(first, last - 1));
 }
 
 /** The lines from the start of the error to the `:` that made it one. */
@@ -190,12 +183,11 @@ function explainOther(error: YAMLError, report: Report, span: Span): Explanation
       : 'check the indentation, and put text with special characters in quotes';
     return { code: 'JOB108', span, message, remedy };
   }
-  if (/map values/.test(error.message)) return explainMissingColon(report, span);
+  if (/map values/.test(error.message)) return explainMissingColon(report, line);
   return { code: 'JOB108', span, message: `the text is not YAML: ${lowerFirst(error.message)}` };
 }
 
-function explainMissingColon(report: Report, span: Span): Explanation {
-  const line = report.lines.position(span.start).line;
+function explainMissingColon(report: Report, line: number): Explanation {
   const message = `${quote(report.lines.lineText(line).trim())} has no ":" between key and value`;
   return {
     code: 'JOB108',

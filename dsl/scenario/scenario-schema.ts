@@ -16,7 +16,6 @@ import { overridesSchema } from './overrides-schema.ts';
 const SANDBOXES_MAX = 100_000;
 const CONVERSATIONS_MAX = 1_000;
 const CONCURRENCY_MAX = 10_000;
-/** Expectations are looked at after every step. */
 const EXPECTATIONS_MAX = 200;
 const EVENTS_MAX = 10_000;
 const RULES_MAX = 1_000;

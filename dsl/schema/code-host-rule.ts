@@ -6,14 +6,12 @@ import { BRANCH, rule } from './text-rule.ts';
 
 /** As a code host shows it. */
 export const ISSUE_LABEL = rule({
-  code: 'JOB208',
   pattern: /^(?!\s)[^,\p{Cc}]{1,255}(?<!\s)$/u,
   what: 'a label of an issue',
   remedy: 'write one label; several are a list',
 });
 /** Of a user of a code host. */
 export const USER_NAME = rule({
-  code: 'JOB208',
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/,
   what: 'a name of a user',
   remedy: 'write the name as the code host shows it, without "@"',

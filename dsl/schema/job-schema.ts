@@ -26,9 +26,37 @@ import {
 import { deliverSchema } from './deliver-schema.ts';
 import { finallySchema } from './finally-schema.ts';
 import { inputsSchema } from './inputs-schema.ts';
-import { scheduleSchema } from './schedule-schema.ts';
-import { asText, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
+import { asText, scalarAs, SHORTHANDS, wordOrMap, listOfOne } from './shorthand.ts';
 import * as rules from './text-rule.ts';
+
+/** More instants than these are better said by a step. */
+const CRON_MAX = 20;
+const CRON_LENGTH_MAX = 200;
+const ZONE_LENGTH_MAX = 64;
+
+const OVERLAP_WORDS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'allow_all'] as const;
+
+/** When a job runs by itself. */
+const scheduleSchema = z
+  .strictObject({
+    cron: z
+      .array(z.string().max(CRON_LENGTH_MAX))
+      .min(1)
+      .max(CRON_MAX)
+      .meta({ description: 'Cron expressions; it runs when one of them says so.' })
+      .register(SHORTHANDS, listOfOne),
+    timezone: z
+      .string()
+      .max(ZONE_LENGTH_MAX)
+      .meta({ description: 'Name of the time zone that the expressions mean.' })
+      .optional(),
+    overlap: oneOf(OVERLAP_WORDS, 'What happens when the run before is still going on.').optional(),
+    catchup: duration('How long ago a run may have been due that is made up for after an outage.').optional(),
+    jitter: duration('Each run begins later by a random time up to this.').optional(),
+    paused: flag('True: nothing runs until it is unpaused.').optional(),
+  })
+  .meta({ description: 'When the job runs by itself, on Temporal.' })
+  .register(SHORTHANDS, scalarAs('cron'));
 
 /** More sandboxes than a plan may have conversations are of no use. */
 const SIZE_MAX = 10_000;
@@ -61,14 +89,12 @@ const poolSchema = z
 
 /** As in `host.labels` of a deployment. */
 const HOST_LABEL_VALUE = rules.rule({
-  code: 'JOB208',
   pattern: new RegExp(`^[^\\p{Cc}]{0,${HOST_LABEL_VALUE_MAX}}$`, 'u'),
   what: 'a value of a label of a host',
   remedy: `write one line of at most ${HOST_LABEL_VALUE_MAX} characters`,
 });
 /** As `host.name` of a deployment. */
 const HOST_NAME = rules.rule({
-  code: 'JOB208',
   pattern: HOST_NAME_PATTERN,
   what: 'a name of a host',
   remedy:

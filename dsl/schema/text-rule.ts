@@ -20,22 +20,23 @@ export interface TextRule {
   readonly interpolates?: boolean;
 }
 
-export const rule = <const Rule extends TextRule>(fields: Rule): TextRule => fields;
+/** Without a code, the finding is that a name is not one. */
+export const rule = (fields: Omit<TextRule, 'code'> & Partial<TextRule>): TextRule => ({
+  code: 'JOB208',
+  ...fields,
+});
 
 export const JOB_NAME = rule({
-  code: 'JOB208',
   pattern: /^[a-z0-9][a-z0-9-]{0,62}$/,
   what: 'a name of a job',
   remedy: 'use 1 to 63 lower-case letters, digits and hyphens, starting with a letter or digit',
 });
 export const ENTRY_ID = rule({
-  code: 'JOB208',
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
   what: 'an id of a conversation',
   remedy: 'use 1 to 63 letters, digits, dots, underscores and hyphens, starting with a letter or digit',
 });
 export const AXIS_NAME = rule({
-  code: 'JOB208',
   pattern: /^(?!(?:exclude|include|extend|axes|when)$)[A-Za-z][A-Za-z0-9_]{0,30}$/,
   what: 'a name of an axis',
   remedy:
@@ -48,13 +49,11 @@ export const EXCLUDED_NAME = rule({
 });
 /** What can stand behind `item.`. */
 export const COLUMN = rule({
-  code: 'JOB208',
   pattern: /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$/,
   what: 'a name of a field',
   remedy: 'use a letter, then letters, digits and underscores',
 });
 export const INPUT_NAME = rule({
-  code: 'JOB208',
   pattern: /^[A-Za-z][A-Za-z0-9_]{0,62}$/,
   what: 'a name of an input',
   remedy: 'use a letter, then letters, digits and underscores',
@@ -69,7 +68,6 @@ export const PRIORITY = rule({
 });
 /** One line; what it says is nobody's business but the job's. */
 export const AFFINITY = rule({
-  code: 'JOB208',
   // eslint-disable-next-line no-control-regex -- control characters are what must not be there
   pattern: /^[^\x00-\x1f\x7f]{0,200}$/,
   what: 'an affinity',
@@ -77,13 +75,11 @@ export const AFFINITY = rule({
   interpolates: true,
 });
 export const AUTHOR_NAME = rule({
-  code: 'JOB208',
   pattern: /^(?=.*\S)[^<>\p{Cc}]{1,100}$/u,
   what: 'a name of an author',
   remedy: 'write a name without < and >',
 });
 export const EMAIL = rule({
-  code: 'JOB208',
   pattern: /^[^\s@<>\p{Cc}]{1,64}@[^\s@<>\p{Cc}]{1,190}$/u,
   what: 'an e-mail address',
   remedy: 'write an address such as bot@example.org',
@@ -95,20 +91,17 @@ export const PLUGIN_SOURCE = rule({
   remedy: 'write the repository that holds the plugin as owner/name',
 });
 export const LABEL_NAME = rule({
-  code: 'JOB208',
   pattern: /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/,
   what: 'a name of a label',
   remedy: 'use 1 to 63 letters, digits and . _ / -, starting with a letter or digit',
 });
 export const MODEL = rule({
-  code: 'JOB208',
   pattern: /^[^\s\p{Cc}]{1,200}$/u,
   what: 'a name of a model',
   remedy: 'write the name as the proxy lists it, without blank space',
   interpolates: true,
 });
 export const AGENT = rule({
-  code: 'JOB208',
   pattern: /^[a-z0-9][a-z0-9._-]{0,62}$/,
   what: 'a name of an agent',
   remedy: `write ${AGENT_PRESETS.join(', ')}, or a name of your own with a "command"`,
@@ -116,13 +109,11 @@ export const AGENT = rule({
 });
 /** Of its own vocabulary, which no list here knows. */
 export const AGENT_WORD = rule({
-  code: 'JOB208',
   pattern: /^[^\s\p{Cc}]{1,100}$/u,
   what: 'a word of an agent',
   remedy: 'write the word as the agent tells it, without blank space',
 });
 export const HOST = rule({
-  code: 'JOB208',
   pattern: /^[a-z0-9][a-z0-9_-]{0,62}$/,
   what: 'a provider of "code_hosts"',
   remedy: 'write the provider key of the deployment, such as github; addresses never stand in a job',
@@ -186,7 +177,6 @@ export const TAG_KEY = rule({
   remedy: 'use lower-case letters and digits only',
 });
 export const SCORE_NAME = rule({
-  code: 'JOB208',
   pattern: /^[A-Za-z][A-Za-z0-9_-]{0,62}$/,
   what: 'a name of a score',
   remedy: 'use 1 to 63 letters, digits, underscores and hyphens, starting with a letter',
@@ -261,14 +251,12 @@ export const REPORT_FILE = rule({
   remedy: 'write a plain name that ends in .md, .html, .jsonl or .xml; the folder is that of the run',
 });
 export const WEBHOOK = rule({
-  code: 'JOB208',
   pattern: WEBHOOK_ADDRESS,
   what: 'an address of a webhook',
   remedy:
     'write https://, without a user name; http:// only for localhost. An address that nobody may read is {secret: NAME}',
 });
 export const SANDBOX_ID = rule({
-  code: 'JOB208',
   pattern: /^(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$/,
   what: 'an id of a sandbox',
   remedy: 'write the 32 hex digits of the sandbox, with or without hyphens (D3)',
