@@ -23,8 +23,7 @@ import { parsePostgresUrl } from '../store/sql/postgres-address.ts';
 import { createPostgresPool } from '../store/sql/postgres-pool.ts';
 import { sealKey } from '../store/access/seal-key.ts';
 import { postgresRows, sqliteRows, startBareServer, type BareServer } from './api/bare-routes.ts';
-import { fillPostgres } from './api/filled-postgres.ts';
-import { fill, TAG, USER } from './api/filled-store.ts';
+import { fill, fillPostgres, TAG, USER } from './api/filled-store.ts';
 import { LOAD_ARGUMENT, serveLoad, startLoad, type LoadProcess } from './api/load.ts';
 
 const { values } = parseArgs({

@@ -168,7 +168,6 @@ function between([from, to]: readonly [number, number], random: RandomStream): n
   return from + random.next() * (to - from);
 }
 
-/** The last shift, which nobody disturbs. */
 async function settle(ground: Ground): Promise<void> {
   const accepted = (await readJournal(ground)).reduce((sum, entry) => sum + entry.accepted.length, 0);
   count('messages open at the end of the storm', accepted);

@@ -16,7 +16,6 @@ const CONVERSATIONS = 200;
 const ROWS = 100_000;
 const ROUNDS = 7;
 
-/** What the comparison does. */
 const BARE = path.resolve('bench/bare-validate.js');
 
 function writeJobs(folder: string): { readonly job: string; readonly large: string } {

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { showTimes } from './all/figure.ts';
 import { sandboxId } from '../core/ids.ts';
@@ -49,7 +50,7 @@ interface StartTask {
 
 async function remove({ ask }: Service, id: string): Promise<void> {
   await ask('DELETE', `${SANDBOXES}/${id}`);
-  while ((await ask('GET', `${SANDBOXES}?id=${id}`))[0].status !== 'MISSING') await pause();
+  while ((await ask('GET', `${SANDBOXES}?id=${id}`))[0].status !== 'MISSING') await pause(POLL_MS);
 }
 
 /** The same sandbox without a service: from its start until its Agent Server answers. */
@@ -96,10 +97,6 @@ function report(figures: Readonly<Record<string, readonly number[]>>): void {
   console.log(`process, ${values.isolation}, ${COUNT} each, load ${loadavg()[0]?.toFixed(1)}; milliseconds`);
   for (const [part, all] of Object.entries(figures))
     showTimes(part, all, part === 'above' ? ['≤', 100] : undefined);
-}
-
-function pause(): Promise<void> {
-  return new Promise((wake) => setTimeout(wake, POLL_MS));
 }
 
 await main();

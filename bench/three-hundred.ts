@@ -20,7 +20,6 @@ const STRIKE_SHARE = 1 / 3;
 const SEEDS = 10;
 /** Conversations of the example: the play of a part would be of another job. */
 const ALL = 300;
-/** Attempts that are told of. */
 const RETRIED_MAX = 10;
 
 const { values } = parseArgs({

@@ -137,12 +137,17 @@ async function bundleAside() {
   }
 }
 
-async function bundleHost(outdir) {
-  const entryPoints = existing(HOST_PROGRAMS);
+/** Those programs of a list that are there. */
+async function bundlePrograms(programs, outdir, options) {
+  const entryPoints = existing(programs);
   if (Object.keys(entryPoints).length === 0) return [];
-  return await bundle({
-    entryPoints,
-    outdir,
+  return await bundle({ entryPoints, outdir, sourceRoot: SOURCE_ROOT, ...options });
+}
+
+const COMMON_JS = { format: 'cjs', outExtension: { '.js': '.cjs' } };
+
+const bundleHost = (outdir) =>
+  bundlePrograms(HOST_PROGRAMS, outdir, {
     format: 'esm',
     splitting: true,
     external: loadedPackages(),
@@ -150,37 +155,18 @@ async function bundleHost(outdir) {
     plugins: [ENGLISH_ONLY],
     banner: { js: REQUIRE_OF_NODE },
     chunkNames: 'chunk-[name]-[hash]',
-    sourceRoot: SOURCE_ROOT,
   });
-}
 
-async function bundleInside(outdir) {
-  const entryPoints = existing(INSIDE_PROGRAMS);
-  if (Object.keys(entryPoints).length === 0) return [];
-  return await bundle({
-    entryPoints,
-    outdir,
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
+const bundleInside = (outdir) =>
+  // Kept code cannot ask for a module later; `require` does the same for what is there anyway.
+  bundlePrograms(INSIDE_PROGRAMS, outdir, {
+    ...COMMON_JS,
     plugins: [ENGLISH_ONLY],
-    // Kept code cannot ask for a module later; `require` does the same for what is there anyway.
     supported: { 'dynamic-import': false },
-    sourceRoot: SOURCE_ROOT,
   });
-}
 
-async function bundleByPath(outdir) {
-  const entryPoints = existing(LOADED_BY_PATH);
-  if (Object.keys(entryPoints).length === 0) return [];
-  return await bundle({
-    entryPoints,
-    outdir,
-    format: 'cjs',
-    packages: 'external',
-    outExtension: { '.js': '.cjs' },
-    sourceRoot: SOURCE_ROOT,
-  });
-}
+const bundleByPath = (outdir) =>
+  bundlePrograms(LOADED_BY_PATH, outdir, { ...COMMON_JS, packages: 'external' });
 
 /** Its bundler came after the last build, as it does when a checkout that was only used is developed. */
 function lacksWorkflows() {
@@ -198,20 +184,11 @@ async function bundleWorkflows(outdir) {
     for (const file of [WORKFLOW_BUNDLE, WORKFLOW_STAMP]) rmSync(dist(file), { force: true });
     return;
   }
-  const { bundleWorkflowCode } = await import('@temporalio/worker');
-  const silent = () => undefined;
-  const logger = {
-    log: silent,
-    trace: silent,
-    debug: silent,
-    info: silent,
-    warn: silent,
-    error: console.error,
-  };
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     failureConverterPath: path.join(ROOT, LOADED_BY_PATH['failure-converter']),
-    logger,
+    logger: new DefaultLogger('ERROR'),
     webpackConfigHook: compact,
   });
   writeFileSync(path.join(outdir, WORKFLOW_BUNDLE), code);
@@ -262,7 +239,6 @@ function writeLicences(outdir, inputs) {
 /** The innermost package of a path, with its scope. */
 const PACKAGE_FOLDER = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/;
 
-/** Entries whose source exists. */
 function existing(programs) {
   return Object.fromEntries(
     Object.entries(programs).filter(([, source]) => existsSync(path.join(ROOT, source))),

@@ -17,12 +17,50 @@ import {
   renameSync,
   rmSync,
   writeFileSync,
+  existsSync,
 } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { billOfMaterials } from './bill-of-materials.js';
 import { ROOT } from './setup.js';
+
+/** Where the bundlers leave the terms of what they took, and how each names a package, its version and its licence. */
+const BUNDLED = {
+  'dist/licences.txt': /^((?:@[^/\s]+\/)?[^/\s]+) (\d\S*) \(([^)]+)\)$/gm,
+  'dist/web/licences.md': /^## ((?:@[^/\s]+\/)?[^/\s]+) - (\d\S*) \(([^)]+)\)$/gm,
+};
+
+/** A text; `folder` is an unpacked package with its lock file. */
+function billOfMaterials(folder) {
+  const args = ['sbom', '--omit=dev', '--sbom-format=cyclonedx', '--package-lock-only'];
+  const text = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX });
+  const bill = JSON.parse(text);
+  const known = new Set(bill.components.map(({ purl }) => purl));
+  for (const component of bundledIn(folder)) {
+    if (known.has(component.purl)) continue;
+    known.add(component.purl);
+    bill.components.push(component);
+  }
+  return `${JSON.stringify(bill, null, 2)}\n`;
+}
+
+function bundledIn(folder) {
+  return Object.entries(BUNDLED).flatMap(([name, pattern]) => {
+    const file = path.join(folder, name);
+    if (!existsSync(file))
+      throw new Error(`Cannot write the bill of materials: ${name} is not in the package`);
+    return [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, called, version, licence]) => ({
+      'bom-ref': `bundled:${called}@${version}`,
+      type: 'library',
+      name: called,
+      version,
+      scope: 'required',
+      purl: `pkg:npm/${called.replace('@', '%40')}@${version}`,
+      licenses: [licence.includes(' ') ? { expression: licence } : { license: { id: licence } }],
+      properties: [{ name: 'parley:bundled', value: name }],
+    }));
+  });
+}
 
 /** What CHANGELOG.md must have for a version, so that a reader knows what is in a package. */
 const HEADING = (version) => `\n## ${version}`;

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isProgram, onPath } from './find-program.js';
 import {
   goInstall,
@@ -101,7 +102,7 @@ async function archiveClasses(program, env) {
   const late = setTimeout(() => server.kill('SIGKILL'), ANSWER_MS);
   const isOver = ended.then(() => true);
   while (server.exitCode === null && !(await answers(port))) {
-    if (await Promise.race([isOver, pause(POLL_EVERY_MS)])) break;
+    if (await Promise.race([isOver, pause(POLL_EVERY_MS, false)])) break;
   }
   server.kill('SIGTERM');
   await ended;
@@ -112,10 +113,6 @@ async function archiveClasses(program, env) {
   const fresh = `${program}.${process.pid}`;
   writeFileSync(fresh, TEST_SERVER_PROGRAM, { mode: 0o755 });
   renameSync(fresh, program);
-}
-
-function pause(ms) {
-  return new Promise((resolve) => setTimeout(() => resolve(false), ms));
 }
 
 function freePort() {

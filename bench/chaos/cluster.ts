@@ -21,14 +21,12 @@ export interface ClusterChaosOptions {
   /** So many faults in place of a time; null: by time. */
   readonly faults: number | null;
   readonly conversations: number;
-  /** Items of the run. */
   readonly items: number;
   /** Lives that are led at once. */
   readonly clients: number;
   /** Of the pauses between faults: below 1 they are shorter. */
   readonly pace: number;
   readonly isolation: 'auto' | 'none';
-  /** A line for whoever waits. */
   tell(line: string): void;
 }
 

@@ -131,7 +131,6 @@ export class HostileGround {
     return path.join(this.#sandboxDir(conversation), 'workspace');
   }
 
-  /** Memory that the service has in use, in MiB. */
   memoryMiB(): number {
     return residentMib(this.#service?.pid);
   }

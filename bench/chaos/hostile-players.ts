@@ -137,7 +137,6 @@ export class Hostile {
       if (existsSync(did)) {
         const text = readFileSync(did, 'utf8');
         rmSync(did);
-        // It may have been too much, and be found so at the next look at the disk.
         return text;
       }
       const { sandbox } = await this.ground.statusOf(conversation);

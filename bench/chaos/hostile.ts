@@ -12,7 +12,7 @@ import { ATTACKS, type Attack } from './inside/orders.ts';
 const MINUTE_MS = 60_000;
 const ATTACK_MS = [2_000, 5_000] as const;
 const SETTLE_MS = 1_500;
-/** Quiet: all sandboxes up and at work, nobody hostile. */
+/** Quiet: all sandboxes up and at work, none hostile. */
 const QUIET_MS = 6_000;
 const GROWTH_MAX = 2;
 /** A neighbour that is not served for so long was taken down. */
@@ -133,7 +133,6 @@ interface HostileOptions {
   readonly faults: number | null;
   /** The hostile one included. */
   readonly sandboxes: number;
-  /** Only these; for who looks for one fault. */
   readonly only: string | null;
 }
 

@@ -15,7 +15,7 @@ import type { SandboxAddress, SandboxRuntime } from '../../ports/sandbox-runtime
 import { openRuntime, readJournal, writeEntry, type Entry, type Ground } from './ground.ts';
 
 const START_MS = 60_000;
-/** A call to a frozen agent hangs; the next step looks at it again. */
+/** A call to a frozen agent hangs; the next step asks it again. */
 const CALL_MS = 10_000;
 /** After a step that failed: what is broken for good fills no log and takes no processor. */
 const AGAIN_MS = 50;

@@ -44,7 +44,6 @@ export class Caller {
     this.counts = { calls: 0, tries: 0 };
   }
 
-  /** The next service. */
   next(): string {
     this.#turn += 1;
     return this.#urls[this.#turn % this.#urls.length] ?? '';

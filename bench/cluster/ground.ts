@@ -169,7 +169,7 @@ function makeFolders(disk: string): void {
     mkdirSync(path.join(disk, name), { recursive: true, mode: 0o700 });
 }
 
-/** Empty for a folder that nobody made. */
+/** Empty for a folder that is not there. */
 function filesBelow(folder: string): readonly string[] {
   return existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
 }

@@ -28,7 +28,7 @@ const ENDS_MAX = 2;
 
 export class Program {
   readonly settings: ProgramSettings;
-  /** Exit codes with which it ended although nobody had asked for it, in order. */
+  /** Exit codes of ends that were not asked for, in order. */
   readonly ends: (number | string)[] = [];
   #child: ChildProcess | null = null;
   /** Whether it is to run: false between a fault and the start after it. */
@@ -76,7 +76,6 @@ export class Program {
     await this.#end('SIGKILL');
   }
 
-  /** Asks it to end. */
   async end(): Promise<void> {
     await this.#end('SIGTERM');
   }

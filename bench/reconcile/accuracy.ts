@@ -10,7 +10,6 @@ export interface Accuracy {
   /** Rows that are called certain, and how many of them are another's. */
   readonly certain: number;
   readonly wrong: number;
-  /** Rows that are ours. */
   readonly ours: number;
   /** Rows with one candidate that are not called certain, and how many of them are its. */
   readonly probable: number;

@@ -44,7 +44,7 @@ export interface MadeBill {
   readonly conversations: readonly ReconcileConversation[];
   readonly calls: readonly SpendRow[];
   readonly rows: readonly GatewayRow[];
-  /** Of each row; null is nobody of ours. */
+  /** Of each row; null for a row that is not ours. */
   readonly truth: readonly (ConversationId | null)[];
 }
 

@@ -124,7 +124,7 @@ async function playOnServer(ground: SkippingGround): Promise<number> {
   }
 }
 
-/** The agent works for as long as nobody stops it. */
+/** The agent works until it is stopped. */
 function busyUntilInterrupted(world: ActivityWorld): ActivityWorld {
   const { clock } = world;
   let stoppedAt = Number.POSITIVE_INFINITY;

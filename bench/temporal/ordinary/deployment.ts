@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { bundleWorkflowCode, Worker, type WorkflowBundle } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, Worker, type WorkflowBundle } from '@temporalio/worker';
 import { IDLE_TIME_DEFAULT_MS } from '../../../core/limits.ts';
 import type { ConversationSpec } from '../../../core/conversation/state.ts';
 import { openWorld, type WorldOptions } from '../bench-world.ts';
@@ -71,14 +71,5 @@ export async function deployOrdinary(
 }
 
 async function bundleOnce(): Promise<WorkflowBundle> {
-  const silent = (): void => undefined;
-  const logger = {
-    log: silent,
-    trace: silent,
-    debug: silent,
-    info: silent,
-    warn: silent,
-    error: console.error,
-  };
-  return await bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger });
+  return await bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('ERROR') });
 }
