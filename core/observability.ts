@@ -20,7 +20,6 @@ export interface Observability {
   readonly spanName: string | null;
   /** Tags of the root span, in the order given. */
   readonly tags: readonly string[];
-  /** Metadata of the trace. */
   readonly metadata: Readonly<Record<string, MetadataValue>>;
 }
 

@@ -5,9 +5,8 @@
 import { copiedResults } from '../store/blobs/copied-results.ts';
 import { createBlobDirectory } from '../store/blobs/blob-directory.ts';
 import { createResultsDirectory } from '../store/blobs/results-directory.ts';
-import { createS3Blobs } from '../store/blobs/s3-blobs.ts';
 import { createS3Bucket } from '../store/blobs/s3-bucket.ts';
-import { createS3Results } from '../store/blobs/s3-results.ts';
+import { createS3Blobs, createS3Results } from '../store/blobs/s3-results.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { LocalResults } from '../ports/results.ts';
 import type { DeploymentConfig } from './config/deployment-config.ts';

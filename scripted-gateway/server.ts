@@ -103,7 +103,6 @@ function apiErrorOf(error: FastifyError): ApiError {
 
 type ExportFormat = 'jsonl' | 'csv';
 
-/** The media type of each format. */
 const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/x-ndjson; charset=utf-8',
   csv: 'text/csv; charset=utf-8; header=present',

@@ -52,7 +52,6 @@ export class Checking {
     }
   }
 
-  /** Looks at every entity once: what had to happen by now has happened. */
   end(): void {
     const entities = [...this.simulation.all()];
     const rest = {

@@ -199,7 +199,6 @@ export class Simulation implements ModelPort {
   private batch(first: Arrival): void {
     this.batches += 1;
     const batch: Batch = { sends: [first], touched: [], dispatched: [] };
-    // More tells may follow while it goes on.
     for (const arrival of batch.sends) this.apply(arrival, batch);
     for (const command of batch.dispatched) this.world.begin(command);
     for (const entity of batch.touched) this.arm(entity);

@@ -9,7 +9,6 @@ import type { SimulationStep } from './simulation-options.ts';
 import { changedView, viewOf } from './view.ts';
 
 export class Trace {
-  /** Lines so far. */
   lines = 0;
   private low = 0x811c9dc5;
   private high = 0x01234567;

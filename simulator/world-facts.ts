@@ -30,10 +30,10 @@ export interface WorldFacts {
   readonly live: ReadonlyMap<SandboxId, ReadonlySet<number>>;
   /** True once the Agent Server of this incarnation has answered, whatever became of it since. */
   wasUp(sandboxId: SandboxId, generation: number): boolean;
-  /** Sandboxes beside which a runtime object stands that nobody started for us. */
+  /** Sandboxes beside which a runtime object stands that was not started for us. */
   foreign(): Iterable<SandboxId>;
   readonly pools: PoolFacts;
-  /** It takes nobody in any more, whether it has heard of its end or not. */
+  /** It takes no conversation any more, whether it has heard of its end or not. */
   isGoing(sandboxId: SandboxId): boolean;
   /** Who holds a capacity slot. */
   readonly slots: ReadonlyMap<SandboxId, UserId>;

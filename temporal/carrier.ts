@@ -47,7 +47,7 @@ export interface CarrierOptions {
   readonly send: (envelope: AddressedEnvelope) => Promise<void>;
   readonly activities: Activities;
   readonly clock: Clock;
-  /** Absent: nobody looks whether the clock was set. */
+  /** Absent: whether the clock was set is not checked. */
   readonly steadyClock?: SteadyClock;
   /** Null or absent: sandboxes are bound to no host, and any worker carries out what reaches into one. */
   readonly hosts?: HostLookup | null;

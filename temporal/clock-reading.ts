@@ -16,7 +16,7 @@ export interface SteadyClock {
 
 export interface ClockReading {
   readonly sight: ClockSight;
-  /** By how much it was set forward; 0 when it was not, or when nobody knows. */
+  /** By how much it was set forward; 0 when it was not, or when that is not known. */
   readonly byMs: number;
 }
 

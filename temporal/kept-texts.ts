@@ -14,7 +14,6 @@ export const TEXT_BYTES_MAX = 8 * 1024;
 
 type Vault = Pick<SecretVault, 'put' | 'get' | 'removeScope'>;
 
-/** Where the whole messages of a conversation are, under their ids. */
 function messageScope(conversationId: string): string {
   return `message/${conversationId}`;
 }

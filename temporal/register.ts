@@ -62,7 +62,7 @@ async function ensureNamespace(
     );
     return true;
   } catch (error) {
-    // Somebody else was faster.
+    // Another process was faster.
     if (grpcCode(error) === GRPC.alreadyExists) return false;
     throw error;
   }

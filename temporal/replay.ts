@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { WorkflowClient } from '@temporalio/client';
-import type { ReplayWorkerOptions } from '@temporalio/worker';
+import { type ReplayWorkerOptions, DefaultLogger, Runtime } from '@temporalio/worker';
 import { ParleyError } from '../core/parley-error.ts';
 import * as workflows from '../workflows/index.ts';
 
@@ -166,4 +166,12 @@ function momentOf(text: string): unknown {
 
 function nanosOf(fraction = ''): number {
   return Number(fraction.padEnd(9, '0'));
+}
+
+/** Once in a process, before anything else of the worker package. */
+export function quietReplays(): void {
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', () => undefined),
+    telemetryOptions: { logging: { filter: 'off' } },
+  });
 }

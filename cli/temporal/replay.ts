@@ -49,7 +49,7 @@ async function replayAll(shell: Shell, place: string | undefined, flags: ReplayF
     throw new CliError('Cannot replay: name either a file or folder, or --workflow, or --query');
   }
   const source = await import('../../temporal/replay.ts');
-  const { quietReplays } = await import('../../temporal/replay-log.ts');
+  const { quietReplays } = await import('../../temporal/replay.ts');
   // Before the connection, which would start the packages with a log of their own.
   quietReplays();
   const config = await openDeployment(shell, { path: flags.config, startsProxy: false });

@@ -60,7 +60,6 @@ export interface ConversationSpec {
     readonly text: string;
     readonly run: boolean;
   } | null;
-  /** Agent iterations at most. */
   readonly iterationsMax: number;
   readonly confirmation: 'never' | 'risky' | 'always';
   /** Integer nano-USD at most; null for none. */
@@ -90,7 +89,7 @@ export interface ConversationState {
   readonly spec: ConversationSpec;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Who is told of every change; null for nobody. */
+  /** Machine that hears of every change; null for none. */
   readonly watcher: EntityAddress | null;
   readonly phase: ConversationPhase;
   readonly sequence: number;

@@ -137,7 +137,7 @@ export interface ReconciliationSummary {
   readonly assignedNanoUsd: UsdSum;
   readonly ambiguousNanoUsd: UsdSum;
   readonly unassignedNanoUsd: UsdSum;
-  /** Null when nobody set a bound on what may stay unmatched. */
+  /** Null without a bound on what may stay unmatched. */
   readonly withinTolerance: boolean | null;
 }
 

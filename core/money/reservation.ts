@@ -15,7 +15,7 @@ export interface BudgetFacts {
 
 /** A call that wants to begin under a budget. */
 export interface BudgetAsk {
-  /** The most that the call can cost; null where nobody can say. */
+  /** The most that the call can cost; null where that is not known. */
   readonly atMostNanoUsd: number | null;
   /** The call itself says how much it may use: one that does not fit is refused, because it could ask for less. */
   readonly isOwnBound: boolean;

@@ -13,7 +13,7 @@ export interface SpendLoss {
   /** When the first and the last of them began, epoch milliseconds. */
   readonly from: number;
   readonly to: number;
-  /** Calls that began before may be missing for good: nobody kept them. */
+  /** Calls that began before may be missing for good: they were not kept. */
   readonly mayBeMore: boolean;
   /** When it was seen; epoch milliseconds. */
   readonly seenAt: number;

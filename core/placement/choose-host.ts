@@ -71,7 +71,7 @@ export type HostChoice =
   /** No host that is known will ever do. */
   | { readonly kind: 'none'; readonly reason: string };
 
-/** Longer lists of names help nobody. */
+/** Longer lists of names do not help. */
 const NAMES_MAX = 10;
 
 /**

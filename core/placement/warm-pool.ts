@@ -50,7 +50,6 @@ export interface WarmQuestion {
 export type WarmReason = 'other_spec' | 'too_old' | 'not_up' | 'start_timeout' | 'surplus';
 
 export interface WarmSteps {
-  /** Nobody may claim these any more. */
   readonly giveUp: readonly { readonly sandboxId: SandboxId; readonly reason: WarmReason }[];
   /** Given up before: what is left of them goes. */
   readonly remove: readonly SandboxId[];

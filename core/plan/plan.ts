@@ -292,7 +292,7 @@ export interface Plan {
   /** Absent when the job has none. */
   readonly schedule?: PlanSchedule;
   readonly report: readonly PlanReport[];
-  /** Absent: nobody is told. */
+  /** Absent: no webhook is called. */
   readonly finally?: readonly PlanNotify[];
   readonly hash: string;
 }

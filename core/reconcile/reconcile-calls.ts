@@ -14,7 +14,7 @@ export const UNBILLED_SHOWN_MAX = 1_000;
 
 /** Owner of a call that no conversation given has made. */
 export const NOBODY = -1;
-/** Tokens that nobody told. */
+/** Tokens that were not reported. */
 const UNKNOWN = -1;
 /** A call without a response id. */
 const NONE = -1;

@@ -114,7 +114,7 @@ export interface ReconcileGroup {
   readonly assigned: UsdSum;
   readonly ambiguous: UsdSum;
   readonly unassigned: UsdSum;
-  /** Calls of these conversations that succeeded and that nobody billed. */
+  /** Calls of these conversations that succeeded and were not billed. */
   readonly unbilledCalls: number;
 }
 
@@ -162,7 +162,7 @@ export interface ReconcileCounts {
   readonly unassigned: number;
   readonly duplicates: number;
   readonly late: number;
-  /** Rows whose price nobody knows; they are joined, and are in no amount. */
+  /** Rows without a known price; they are joined, and are in no amount. */
   readonly unpriced: number;
   readonly unbilled: number;
   /** Rows with an id, and the id is that of no call of ours. */

@@ -37,7 +37,6 @@ export interface WindowOptions {
 /** Instead of tokens: every call of the model, and those that do not say their tokens. */
 const ALL = -1;
 const SILENT = -2;
-/** Instead of an owner: whoever it is. */
 const ANYBODY = -2;
 
 /** Calls that a row could be told by, of one model, owner and kind of tokens. */
@@ -67,7 +66,6 @@ export class CallWindows {
   /** Of each list, where its calls stand in the tree. */
   private readonly ranges: readonly Range[];
 
-  /** `members` are the calls that are looked at. */
   constructor(calls: CallTable, members: Iterable<number>, options: WindowOptions) {
     this.calls = calls;
     this.options = options;

@@ -101,7 +101,6 @@ function admissionOrder(items: Items, a: number, b: number): number {
   return itemAt(items, b).priority - itemAt(items, a).priority || a - b;
 }
 
-/** Null while it has not ended. */
 function outcomeOf({ phase, ending }: RunItem): Outcome | null {
   return phase === 'ended' ? (ending?.outcome ?? null) : null;
 }

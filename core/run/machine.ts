@@ -29,7 +29,7 @@ export const runMachine: Machine<RunState | null, RunEvent, RunCommand> = {
   step: stepRun,
   deadline: (state) => (state === null ? null : runDeadline(state)),
   done: (state) => state !== null && hasEndedForGood(state),
-  // As long as something in it failed, somebody may take it up again.
+  // As long as something in it failed, a client may take it up again.
   rests: (state) => state?.phase === 'finished',
   clockSet: runClockSet,
   parts: RUN_PARTS,

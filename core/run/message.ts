@@ -14,7 +14,7 @@ import type { RunSpec, RunItemSpec } from './state.ts';
 
 interface Asked {
   readonly requestId: string;
-  /** Who asks, for people; absent where nobody says. */
+  /** Name of the caller, for people; absent where it is not known. */
   readonly by?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export type RunEvent =
       readonly commandId: string;
       readonly sandboxId: SandboxId;
       readonly isOurs: boolean;
-      /** It is ours, and somebody in it is at work. */
+      /** It is ours, and a conversation in it is at work. */
       readonly isBusy?: true;
     }
   /** The sandboxes of the pool that were made ahead; `reason` says why there are fewer than its size, null when not. */
@@ -136,7 +136,7 @@ export type RunOrder =
   | { readonly type: 'reportRun'; readonly runId: RunId }
   /** `step`: position under `finally` of the plan. */
   | { readonly type: 'notifyOfRun'; readonly runId: RunId; readonly step: number }
-  /** What somebody changed of the run, for its readers. */
+  /** A client changed the run, and readers are to see what. */
   | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly (RunRow | RunItemRow)[] }

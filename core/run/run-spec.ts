@@ -13,7 +13,7 @@ import type { ItemNeed, RunSpec, RunItemSpec, SlotUse } from './state.ts';
 interface RunSpecContext {
   readonly runId: RunId;
   readonly userId: UserId;
-  /** Of the deployment that begins the run; absent where nobody knows it. */
+  /** Of the deployment that begins the run; absent where it is not known. */
   readonly setting?: RunSetting;
 }
 

@@ -10,7 +10,6 @@ import type { SeenRequests } from '../machine/requests.ts';
 import type { LimitReached } from '../machine/snapshot.ts';
 import type { ExecutionStatus, FailureClass, Outcome, SandboxStatus } from '../status.ts';
 import type { RunRules } from './rules.ts';
-import type { Trip } from './admission/trip.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
 
 /** In the order in which a run goes through them. */
@@ -109,7 +108,7 @@ export interface RunItem extends RunItemSpec {
   readonly endedAt: number | null;
   /** A retry waits until then; null for at once. */
   readonly notBefore: number | null;
-  /** The agent was told to stop; collected by then even if nobody answers. */
+  /** The agent was told to stop; collected by then even without an answer. */
   readonly stopBy: number | null;
   readonly continued: number;
   readonly limitReached: LimitReached | null;
@@ -236,4 +235,19 @@ export function countBy(items: readonly RunItem[], test: (item: RunItem) => bool
   let count = 0;
   for (const item of items) if (test(item)) count += 1;
   return count;
+}
+
+/**
+ * What a run remembers of its breaker while it is open.
+ * Owns the shape; when it opens and closes is decided in core/run/admission/breaker.ts.
+ */
+
+/** A breaker that closes by itself, while it is open. */
+interface Trip {
+  /** Nothing begins before. */
+  readonly until: number;
+  /** Since when probes begin; null while nothing does. */
+  readonly probingSince: number | null;
+  /** Probes that went well. */
+  readonly passed: number;
 }

@@ -9,9 +9,8 @@ export type Contact =
   | { readonly kind: 'up'; readonly generation: number }
   /** A message, an answer or "go on" was handed to an agent. */
   | { readonly kind: 'delivery' }
-  /** Somebody reads or writes its workspace. */
+  /** A client reads or writes its workspace. */
   | { readonly kind: 'workspace' }
-  /** An agent told something of a conversation. */
   | { readonly kind: 'event'; readonly event: string };
 
 const STATE_UPDATE = 'ConversationStateUpdateEvent';

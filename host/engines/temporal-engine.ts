@@ -16,8 +16,7 @@ import { ensureFree, metricsTelemetry, metricsUrlOf } from '../../telemetry/metr
 import { carrierActivities, type CarrierOptions } from '../../temporal/carrier.ts';
 import { connectTemporal } from '../../temporal/connect.ts';
 import { withWholeTexts } from '../../temporal/kept-texts.ts';
-import type { LostEntities } from '../../temporal/lost-entities.ts';
-import { LostSweeps } from '../../temporal/lost-sweeps.ts';
+import { type LostEntities, LostSweeps } from '../../temporal/lost-entities.ts';
 import type { EntityClient } from '../../temporal/entity-client.ts';
 import { observed, observedTombstones } from '../../temporal/observe.ts';
 import { scheduleActivities } from '../../temporal/schedules/schedule-activities.ts';

@@ -14,7 +14,6 @@ export interface YamlSource {
   readonly valueAt: (path: ValuePath) => Position;
   /** Where the key at the end of a path begins; for a list item, the item. */
   readonly keyAt: (path: ValuePath) => Position;
-  /** True when the text has a value at the path. */
   readonly has: (path: ValuePath) => boolean;
 }
 

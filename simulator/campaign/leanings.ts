@@ -26,7 +26,7 @@ export interface Leanings {
   /** A job's deadline strikes before its starts are answered. */
   readonly hasty: boolean;
   readonly retry: 'none' | 'long' | null;
-  /** Runs tell somebody of their end. */
+  /** Runs notify a webhook of their end. */
   readonly tells: boolean | null;
   /** Runs make their pools ahead, and keep their sandboxes. */
   readonly warms: boolean;

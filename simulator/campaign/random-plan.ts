@@ -22,7 +22,7 @@ export interface PlanConstraints {
   readonly hasty: boolean;
   /** Failed attempts are never tried again, or wait for hours. */
   readonly retry: 'none' | 'long' | null;
-  /** Somebody is told of its end; null leaves it to chance. */
+  /** A webhook is notified of its end; null leaves it to chance. */
   readonly tells: boolean | null;
   /** Its pool is made ahead, and its sandboxes stay at the end; false leaves both to chance. */
   readonly warms: boolean;

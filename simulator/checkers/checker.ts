@@ -75,7 +75,6 @@ export interface Rest {
   readonly now: number;
   readonly entities: readonly { readonly address: EntityAddress; readonly state: unknown }[];
   readonly facts: WorldFacts;
-  /** Commands that are still out. */
   readonly outstanding: readonly ActivityCommand[];
   /** Absent: the driver is always there, and on time. */
   readonly timeliness?: Timeliness;

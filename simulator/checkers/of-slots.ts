@@ -19,7 +19,7 @@ export function noSlotIdles(): SafetyCheck {
   let since = new Map<string, number>();
   /** A try may take as long as it likes. */
   const asking = new Set<string>();
-  /** The latest offer of which nobody has heard yet. */
+  /** The latest offer that no waiter has heard yet. */
   let offeredAt = -Infinity;
   return ({ step, facts, timeliness }: Moment) => {
     const { at, address, event, commands } = step;

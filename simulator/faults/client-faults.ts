@@ -48,7 +48,6 @@ export class ClientFaults {
       this.after(figureIn(ASKED_AGAIN, anew), () => this.request(to, another));
   }
 
-  /** An entity took a step: the moment for somebody to act. */
   sees({ address, before, after }: SimulationStep): void {
     const phase = phaseOf(after);
     if (phase === phaseOf(before)) return;

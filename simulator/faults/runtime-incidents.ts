@@ -187,7 +187,6 @@ export class RuntimeIncidents {
     return flaw?.fault === fault ? flaw.figures : this.opportunities.strikes(fault, where, about);
   }
 
-  /** Every fault under way ends, and what was hidden by one is looked at. */
   heal(): void {
     const { runtime, watches, agents } = this.parts;
     runtime.isAway = false;

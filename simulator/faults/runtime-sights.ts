@@ -37,7 +37,6 @@ export class RuntimeSights {
     parts.runtime.foreign.listing = (id, sweep) => this.listing(id, sweep);
   }
 
-  /** From now on a look shows what is. */
   heal(): void {
     this.omitted.clear();
   }

@@ -54,7 +54,6 @@ export class Worker implements WorldModel, ModelPort {
     this.world = world;
   }
 
-  /** Null while it is up. */
   get downUntil(): number | null {
     return this.parts.outages.until(this.now());
   }

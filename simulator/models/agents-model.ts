@@ -33,7 +33,6 @@ export interface Incarnation {
 export class AgentsModel {
   readonly delivered = new Map<string, number>();
   troubles: AgentTroubles | null = null;
-  /** Told when an agent stops before its time. */
   onCut: (id: ConversationId) => void = () => undefined;
   private readonly agents = new Map<ConversationId, Agent>();
   private readonly watches = new Map<ConversationId, Watch>();

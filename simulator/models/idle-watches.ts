@@ -25,7 +25,7 @@ export type Claim = (command: CommandOf<'watchIdle'>, lastActivityAt: number) =>
 
 interface Watch {
   readonly command: CommandOf<'watchIdle'>;
-  /** Instant of the look that is to come; Infinity when none is. */
+  /** Instant of the next poll; Infinity when none is. */
   nextAt: number;
   /** Instants of the looks that are to come beside it: the next one of the poll, and one for an event. */
   pollAt: number;
@@ -34,7 +34,7 @@ interface Watch {
 }
 
 export class IdleWatches {
-  /** What a look shows; a fault may show something else. */
+  /** What a poll shows; a fault may show something else. */
   sight: Sight | null = null;
   /** What an Agent Server claims when idleness is reached; a fault may claim more activity than there was. */
   claim: Claim | null = null;

@@ -42,7 +42,6 @@ export class RunModel {
     return this.plans.get(amendedPlanId(runId, planHash)) ?? null;
   }
 
-  /** Null when there is no such item. */
   specOf({
     runId,
     index,

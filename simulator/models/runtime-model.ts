@@ -86,7 +86,7 @@ export class RuntimeModel {
   /** When something that counts last reached a sandbox (D9). */
   readonly touched = new Map<SandboxId, number>();
   readonly foreign: ForeignObjects;
-  /** Sandboxes that somebody froze: there, and silent. */
+  /** Sandboxes that were frozen from outside: there, and silent. */
   readonly frozen = new Set<SandboxId>();
   /** Dead processes whose number belongs to another one: taken for alive. */
   readonly mistaken = new Set<SandboxId>();
@@ -174,7 +174,7 @@ export class RuntimeModel {
     if (!isOver && !this.live.has(sandboxId)) this.foreign.add(sandboxId);
   }
 
-  /** Its processes are dead; the files are there. Nobody has seen it yet. */
+  /** Its processes are dead; the files are there. No poll has seen it yet. */
   die(sandboxId: SandboxId, why: string): void {
     this.live.delete(sandboxId);
     this.frozen.delete(sandboxId);
@@ -182,7 +182,7 @@ export class RuntimeModel {
     this.whys.set(sandboxId, why);
   }
 
-  /** Its processes and its files are gone. Nobody has seen it yet. */
+  /** Its processes and its files are gone. No poll has seen it yet. */
   vanish(sandboxId: SandboxId): void {
     this.die(sandboxId, 'removed from outside');
     this.removed.add(sandboxId);
@@ -203,7 +203,6 @@ export class RuntimeModel {
     this.changed(sandboxId);
   }
 
-  /** What a look finds; null when it is up. */
   lossOf(sandboxId: SandboxId): Loss | null {
     if (this.isSilent(sandboxId)) return 'unknown';
     if (this.mistaken.has(sandboxId)) return null;
@@ -220,7 +219,7 @@ export class RuntimeModel {
     return this.fences.has(sandboxId) && !this.removed.has(sandboxId) && !this.isDestroyed(sandboxId);
   }
 
-  /** Something happened to it that a look may see. */
+  /** Something happened to it that a poll may see. */
   isLost(sandboxId: SandboxId): boolean {
     return this.lost.has(sandboxId);
   }

@@ -59,7 +59,7 @@ export interface ScenarioAnswer {
   readonly plan: PlanAnswer;
   /** In the order of the file. */
   readonly expectations: readonly ExpectationResult[];
-  /** Events that found nobody to happen to. */
+  /** Events for which there was no entity. */
   readonly missed: readonly ScenarioEvent[];
   readonly seed: number;
   /** Capacity slots that the run could hold at once. */

@@ -91,7 +91,6 @@ function bucketsOf<Point extends { readonly at: number }>(
 type SeenStep = Pick<SimulationStep, 'at' | 'after'> & {
   readonly address: { readonly machine: MachineName };
 };
-/** What of the world is looked at. */
 type Facts = Pick<WorldFacts, 'policy' | 'slots' | 'spentBy'>;
 
 /** Samples of a play while it goes on: slots at every change, spend at steps that are not too close. */

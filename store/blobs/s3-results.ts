@@ -1,9 +1,11 @@
 /**
- * Collected results and reports in a bucket: `results/<run>/<key>/<name>`, for whichever machine asks.
+ * Blobs in a bucket, and collected results and reports: `results/<run>/<key>/<name>`, for whichever machine asks.
  * Owns their place there; names are held to the rules of a folder, so that a download never leaves its own.
  */
 import { ParleyError } from '../../core/parley-error.ts';
+import type { BlobStore } from '../../ports/blob-store.ts';
 import type { ResultName, Results } from '../../ports/results.ts';
+import { blobKeyParts } from './blob-key.ts';
 import { isResultName, resultParts } from './results-directory.ts';
 import type { S3Bucket } from './s3-bucket.ts';
 
@@ -55,4 +57,14 @@ async function beginningOf(content: AsyncIterable<Uint8Array>, bytesMax: number)
     if (bytes >= bytesMax) break;
   }
   return Buffer.concat(chunks).subarray(0, bytesMax === Infinity ? undefined : bytesMax);
+}
+
+/** @throws ParleyError invalid_request for a key that is no plain relative path, store_unavailable */
+export function createS3Blobs(bucket: S3Bucket): BlobStore {
+  const place = (key: string): string => ['blobs', ...blobKeyParts(key)].join('/');
+  return {
+    put: async (key, content) => await bucket.put(place(key), content),
+    get: async (key) => await bucket.get(place(key)),
+    remove: async (key) => await bucket.remove(place(key)),
+  };
 }

@@ -77,7 +77,7 @@ function fenceOf(
   };
 }
 
-/** 0 where nobody noted one, or nobody can read it. */
+/** 0 where there is no note, or none that can be read. */
 function readNote(file: string): number {
   try {
     return Number(/^\d{1,15}$/.exec(readFileSync(file, 'utf8'))?.[0] ?? 0);

@@ -5,8 +5,9 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { EntityAddress } from '../../core/ids.ts';
 import type { Json } from '../../ports/engine-store.ts';
-import type { JournalEntry, JournalVerdict } from '../../ports/journal.ts';
+import type { JournalEntry, JournalVerdict, JournalHeld, JournalUpkeep } from '../../ports/journal.ts';
 import { safeInteger } from '../sql/column-value.ts';
+import type { StoreConnection } from '../sql/connection.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
@@ -70,4 +71,36 @@ export async function verdictOn(
   if (same === undefined) return { kind: 'overtaken' };
   if (same.inputs === JSON.stringify(inputs)) return { kind: 'applied' };
   return { kind: 'different', inputs: JSON.parse(same.inputs) as Json };
+}
+
+/** What an operator does about the journal by hand. */
+export function journalUpkeep(connection: StoreConnection): JournalUpkeep {
+  return {
+    held: (entity) => connection.read('read the journal', (db) => held(db, entity)),
+    forget: (entity) =>
+      connection.write('empty the journal', async (transaction) => {
+        const found = await held(transaction, entity);
+        let query = transaction.deleteFrom('journal');
+        if (entity !== null) query = query.where('machine', '=', entity.machine).where('id', '=', entity.id);
+        await query.execute();
+        return found;
+      }),
+  };
+}
+
+/** One or two rows for each entity: grouping them is cheap. */
+async function held(
+  db: Kysely<Tables> | Transaction<Tables>,
+  entity: EntityAddress | null,
+): Promise<JournalHeld> {
+  let query = db
+    .selectFrom('journal')
+    .select(({ fn }) => ['machine', 'id', fn.countAll<number | bigint | string>().as('entries')])
+    .groupBy(['machine', 'id']);
+  if (entity !== null) query = query.where('machine', '=', entity.machine).where('id', '=', entity.id);
+  const groups = await query.execute();
+  return {
+    entities: groups.length,
+    entries: groups.reduce((sum, { entries }) => sum + safeInteger(entries), 0),
+  };
 }

@@ -28,7 +28,7 @@ export interface SlotRequest {
   readonly userId: UserId;
   readonly limits: CapacityLimits;
   readonly now: number;
-  /** For whom the slot is; absent for nobody in the line. */
+  /** For whom the slot is; absent for no waiter in the line. */
   readonly waiterId?: string | undefined;
   /** Where the sandbox is to live; absent: bound to no host. */
   readonly host?: HostRequirement | undefined;

@@ -123,11 +123,5 @@ function attachedCount(where: ExpressionBuilder<Tables, 'sandbox'>, except: stri
 }
 
 function heldCount(where: ExpressionBuilder<Tables, 'sandbox'>, except: string) {
-  return where
-    .selectFrom('attachment')
-    .select((attachment) => attachment.fn.countAll().as('count'))
-    .whereRef('attachment.sandbox_id', '=', 'sandbox.sandbox_id')
-    .where('attachment.conversation_id', '!=', except)
-    .where('attachment.pool_place', '=', 1)
-    .where(isAttached);
+  return attachedCount(where, except).where('attachment.pool_place', '=', 1);
 }

@@ -18,7 +18,6 @@ const GONE = 'gone';
 export interface EventNews {
   grown(id: ConversationId, lastSequence: number): void;
   gone(id: ConversationId): void;
-  /** What was not told yet is told. */
   close(): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ import { readNews } from './event-news.ts';
 const POLL_MS = 200;
 /** So late is an event whose notification was lost: that of a process that died before it sent it. */
 const SLOW_POLL_MS = 10_000;
-/** Of one slow look. */
+/** Of one slow poll. */
 const PAGE = 1_000;
 
 export interface ClosableWakes extends EventWakes {

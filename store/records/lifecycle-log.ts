@@ -15,8 +15,8 @@ import type { Tables } from '../schema/tables.ts';
 export function lifecycleLog(connection: StoreConnection): LifecycleLog & RunLog {
   return {
     record: (event, at) => record(connection, event, at),
-    lifecycleEvents: (id) => lifecycleEvents(connection, id),
-    runEvents: (id) => runEvents(connection, id),
+    lifecycleEvents: (id) => eventsAbout(connection, 'conversation', id),
+    runEvents: (id) => eventsAbout(connection, 'run', id),
   };
 }
 
@@ -47,36 +47,19 @@ function record(connection: StoreConnection, event: LifecycleEvent, at: number):
   });
 }
 
-async function lifecycleEvents(
+/** Of a conversation, with those of machines that served it; or of a run itself. */
+async function eventsAbout(
   connection: StoreConnection,
-  id: ConversationId,
+  machine: 'conversation' | 'run',
+  id: ConversationId | RunId,
 ): Promise<readonly (LifecycleEvent & { readonly at: number })[]> {
-  const rows = await connection.read(`read the lifecycle events of the conversation "${id}"`, (db) =>
-    db
-      .selectFrom('lifecycle_event')
-      .selectAll()
-      .where('conversation_id', '=', id)
-      .orderBy('position')
-      .execute(),
-  );
-  return rows.map((row) => eventOf(row, id));
-}
-
-async function runEvents(
-  connection: StoreConnection,
-  id: RunId,
-): Promise<readonly (LifecycleEvent & { readonly at: number })[]> {
-  const rows = await connection.read(`read the lifecycle events of the run "${id}"`, (db) =>
-    db
-      .selectFrom('lifecycle_event')
-      .selectAll()
-      .where('conversation_id', 'is', null)
-      .where('machine', '=', 'run')
-      .where('id', '=', id)
-      .orderBy('position')
-      .execute(),
-  );
-  return rows.map((row) => eventOf(row, null));
+  const rows = await connection.read(`read the lifecycle events of the ${machine} "${id}"`, (db) => {
+    const query = db.selectFrom('lifecycle_event').selectAll().orderBy('position');
+    if (machine === 'conversation') return query.where('conversation_id', '=', id).execute();
+    const ofNone = query.where('conversation_id', 'is', null);
+    return ofNone.where('machine', '=', 'run').where('id', '=', id).execute();
+  });
+  return rows.map((row) => eventOf(row, machine === 'run' ? null : (id as ConversationId)));
 }
 
 function eventOf(

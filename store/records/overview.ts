@@ -21,7 +21,6 @@ import { fitting } from '../sql/keyset.ts';
 import { spendByTime } from '../spend/spend-by-time.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** Users that are told apart. */
 const HOLDERS_MAX = 100;
 
 export function overview(connection: StoreConnection): Overview {

@@ -29,7 +29,7 @@ export function sandboxColumns(row: SandboxRow) {
   };
 }
 
-/** Nobody asked for its end. */
+/** Its end was not asked for. */
 function wasLost({ detail }: SandboxRow): boolean {
   return detail === RUNTIME_GONE || detail === HOST_LOST;
 }

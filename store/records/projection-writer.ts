@@ -2,13 +2,13 @@
  * Writes projection rows so that an older one never wins, inside a transaction of the caller.
  * Owns the comparison by (generation, sequence) in SQL and what hangs on it: slots given back, tombstones respected.
  */
-import { sql, type RawBuilder, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction, type Insertable } from 'kysely';
 import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
 import { isNewer } from '../../core/machine/snapshot.ts';
+import { columnText, safeInteger } from '../sql/column-value.ts';
 import { holdLock, type StoreConnection } from '../sql/connection.ts';
 import { conversationColumns, runColumns, runItemColumns, sandboxColumns } from './projection-columns.ts';
 import { giveBackPlaces } from '../placement/placement-pool.ts';
-import { writeTags, type StoredRecord } from './conversation-tags.ts';
 import { prepareRows } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
@@ -127,7 +127,6 @@ interface Upsert {
   readonly key: readonly string[];
 }
 
-/** Writes the rows that are new or newer than those that are there. */
 function upsertNewer<Row extends { readonly [Name in keyof Row]: string | number | null }>({
   table,
   key,
@@ -173,3 +172,63 @@ const PUT_RUN_ITEMS = upsertNewer<ReturnType<typeof runItemColumns>>({
   key: ['run_id', 'key'],
   returns: false,
 });
+
+type Keys = readonly { readonly id: string }[];
+
+/** A record as it lies there; of a conversation that was deleted (D11) only that it was. */
+interface StoredRecord {
+  readonly conversation_id: string;
+  readonly generation: number | bigint | string | null;
+  readonly sequence: number | bigint | string | null;
+  readonly body: string | null;
+}
+
+const REMOVE = prepareRows((db, keys: Keys) =>
+  db
+    .deleteFrom('conversation_tag')
+    .where(
+      'conversation_id',
+      'in',
+      keys.map(({ id }) => id),
+    )
+    .compile(),
+);
+
+const ADD = prepareRows((db, rows: readonly Insertable<Tables['conversation_tag']>[]) =>
+  db.insertInto('conversation_tag').values(rows).compile(),
+);
+
+/** To be called before the records themselves are written, in the same transaction, with those that were there. */
+async function writeTags(
+  transaction: Transaction<Tables>,
+  rows: readonly ConversationRow[],
+  stored: readonly StoredRecord[],
+): Promise<void> {
+  const known = new Map(stored.map((row) => [row.conversation_id, row]));
+  const changed = rows.filter((row) => {
+    const { generation = null, sequence = null, body = null } = known.get(row.conversationId) ?? {};
+    if (generation === null || sequence === null || body === null) return Object.keys(row.tags).length > 0;
+    const stamp = { generation: safeInteger(generation), sequence: safeInteger(sequence) };
+    return isNewer(row, stamp) && !hasTags(body, row.tags);
+  });
+  await REMOVE.execute(
+    transaction,
+    changed.map(({ conversationId: id }) => ({ id })),
+  );
+  await ADD.execute(transaction, changed.flatMap(tagRows));
+}
+
+/** Tags are written with every record, and change almost never: a look at the text saves the parsing. */
+function hasTags(body: string, tags: ConversationRow['tags']): boolean {
+  return body.includes(`"tags":${JSON.stringify(tags)},`);
+}
+
+function tagRows({ conversationId, userId, createdAt, tags }: ConversationRow) {
+  return Object.entries(tags).map(([key, value]) => ({
+    conversation_id: conversationId,
+    key: columnText(key),
+    value: columnText(value),
+    user_id: userId,
+    created_at: createdAt,
+  }));
+}

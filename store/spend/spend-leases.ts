@@ -33,7 +33,7 @@ export function spendLeases(connection: StoreConnection): SpendLeases {
 
 interface AccountRow {
   readonly spent: number;
-  /** Empty when nobody waits any more. */
+  /** Empty when the waiter has left. */
   readonly waiter: string;
   readonly now: number;
 }

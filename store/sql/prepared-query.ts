@@ -5,7 +5,6 @@
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { Tables } from '../schema/tables.ts';
 
-/** What may stand in a column. */
 type ColumnValue = string | number | null;
 type Values<Row> = { readonly [Name in keyof Row]: ColumnValue };
 type Build<Row extends Values<Row>, Result> = (

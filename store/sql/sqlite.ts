@@ -11,9 +11,10 @@ import {
   SqliteDriver,
   type DatabaseConnection,
   type SqliteDialectConfig,
+  type SqliteDatabase,
+  type SqliteStatement,
 } from 'kysely';
 import { ensurePrivateDatabase } from '../private-files.ts';
-import { statementCache } from './statement-cache.ts';
 import type { Tables } from '../schema/tables.ts';
 
 /** How long a write waits for another process; a second process writes rarely and shortly. */
@@ -131,4 +132,42 @@ class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
+}
+
+/** The store has fewer distinct texts than this, statements over many rows included: those come in few sizes. */
+const STATEMENTS_MAX = 400;
+
+/** The database with `prepare` answered from the most recently used statements. */
+export function statementCache(database: SqliteDatabase): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>();
+  return {
+    prepare(text) {
+      const known = statements.get(text);
+      const statement = known ?? prepared(database, text);
+      statements.delete(text);
+      statements.set(text, statement);
+      if (statements.size > STATEMENTS_MAX) statements.delete(oldestKey(statements));
+      return statement;
+    },
+    close() {
+      statements.clear();
+      database.close();
+    },
+  };
+}
+
+/** Whether it reads is asked at every execution, and is known here. */
+function prepared(database: SqliteDatabase, text: string): SqliteStatement {
+  const statement = database.prepare(text);
+  const { reader } = statement;
+  return {
+    reader,
+    all: (values) => statement.all(values),
+    run: (values) => statement.run(values),
+    iterate: (values) => statement.iterate(values),
+  };
+}
+
+function oldestKey(statements: ReadonlyMap<string, unknown>): string {
+  return statements.keys().next().value ?? '';
 }

@@ -90,7 +90,6 @@ export class Schedules {
     return found.filter((one) => one !== null);
   }
 
-  /** Null when there is none of that name. */
   async find(name: string): Promise<ListedSchedule | null> {
     try {
       const { state, spec, info, policies, action } = await this.handle(name).describe();

@@ -30,7 +30,7 @@ export interface Build {
 
 /** Builds of workers that Temporal knows. */
 export interface DeploymentBuilds {
-  /** Null when unversioned workers have the work, or nobody. */
+  /** Null when unversioned workers have the work, or none. */
   readonly current: string | null;
   /** Newest first; empty when no worker of the deployment was ever seen. */
   readonly builds: readonly Build[];

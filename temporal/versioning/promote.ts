@@ -10,7 +10,7 @@ import { findBuilds, type AskedNamespace } from './builds.ts';
 import type { WorkerVersion } from './worker-version.ts';
 
 export interface Promotion {
-  /** Null when unversioned workers had the work, or nobody. */
+  /** Null when unversioned workers had the work, or none. */
   readonly previous: string | null;
   /** False when it was the current one already. */
   readonly changed: boolean;

@@ -1,9 +1,8 @@
 /** A copied schema is the one that migrations make, with what they put into it. */
 import { sql, type Kysely } from 'kysely';
 import { expect, it } from 'vitest';
-import { migrate, requireCurrent } from '../../store/schema/migrate.ts';
+import { migrate, migrateInMemory, requireCurrent } from '../../store/schema/migrate.ts';
 import { MIGRATIONS } from '../../store/schema/migrations.ts';
-import { migrateInMemory } from '../../store/schema/schema-in-memory.ts';
 import type { Tables } from '../../store/schema/tables.ts';
 import { IN_MEMORY, openSqlite } from '../../store/sql/sqlite.ts';
 

@@ -1,7 +1,7 @@
 /** Prepared statements are kept, and not for ever. */
 import Database from 'libsql';
 import { describe, expect, it } from 'vitest';
-import { statementCache } from '../../store/sql/statement-cache.ts';
+import { statementCache } from '../../store/sql/sqlite.ts';
 
 describe('statementCache()', () => {
   it('answers from what it knows, and works again after a failure', () => {

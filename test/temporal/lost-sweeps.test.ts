@@ -1,6 +1,6 @@
 /** Sweeps for lost workflows: one at a time, and what fails is told once for as long as it fails. */
 import { expect, it } from 'vitest';
-import { LostSweeps } from '../../temporal/lost-sweeps.ts';
+import { LostSweeps } from '../../temporal/lost-entities.ts';
 
 type Sweep = (onFailed: (id: string, error: unknown) => void) => Promise<readonly string[]>;
 

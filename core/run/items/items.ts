@@ -133,7 +133,7 @@ function readWork(
   const { sandboxStatus: status, detail } = conversation;
   if (status === 'ERROR' || status === 'MISSING')
     return collect(context, index, item.ending ?? endingOf({ seen: 'sandbox_lost', status, detail }));
-  // It had been READY: its engine has lost it, and nobody leads it any more.
+  // It had been READY: its engine has lost it, and no workflow leads it any more.
   if (conversation.startTask === 'ERROR')
     return collect(context, index, item.ending ?? endingOf({ seen: 'start_failed', detail }));
   if (!conversation.settled) return;

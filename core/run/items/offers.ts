@@ -8,7 +8,7 @@ import { itemsByPhase } from '../items-by-phase.ts';
 import type { RunItem, RunState } from '../state.ts';
 import { sendToConversation, type RunContext } from '../run-context.ts';
 
-/** Told at once where nobody said how many a sandbox takes. */
+/** Sent at once where the request does not say how many a sandbox takes. */
 const OFFERS_DEFAULT = 20;
 
 /** A sandbox is up, which others may be placed in; or one begins to wait, and may have overlooked one that is up. */
