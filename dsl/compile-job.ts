@@ -75,7 +75,6 @@ export interface AmendableCompilation extends Compilation {
   readonly parts: { readonly root: Tree; readonly report: Report } | null;
 }
 
-/** A world, and who is told of every item of the plan. */
 type TracedWorld = JobWorld & Pick<ExpandContext, 'onItem'>;
 
 /** Compiles a job file for a scenario, which lifts guards of the job and plans it again. */

@@ -18,7 +18,6 @@ export interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-/** Told to the model where earlier steps were left out. */
 const TRIMMED_NOTE =
   'Note: earlier steps of this conversation were left out to save space. Files and the terminal are as those steps left them.';
 

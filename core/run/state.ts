@@ -237,11 +237,6 @@ export function countBy(items: readonly RunItem[], test: (item: RunItem) => bool
   return count;
 }
 
-/**
- * What a run remembers of its breaker while it is open.
- * Owns the shape; when it opens and closes is decided in core/run/admission/breaker.ts.
- */
-
 /** A breaker that closes by itself, while it is open. */
 interface Trip {
   /** Nothing begins before. */

@@ -11,7 +11,6 @@ import type { PlacementModel } from '../models/placement-model.ts';
 import type { RuntimeModel } from '../models/runtime-model.ts';
 import { HostWorkers } from './host-workers.ts';
 
-/** Made after its hosts: each is looked at when something happens. */
 interface World {
   readonly runtime: RuntimeModel;
   readonly agents: AgentsModel;
