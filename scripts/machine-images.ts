@@ -197,13 +197,11 @@ export async function makeCliImage(command: DockerCommand, image: string, progra
   await makeImage(command, { image, programs: [], files, home: '/srv', start: 'exec temporal "$@"\n' });
 }
 
-interface ImageOfTools {
-  readonly image: string;
-  readonly tools: ComposeTools;
-}
-
 /** Temporal's own server over PostgreSQL, its schemas made and brought up to date first, as its public image does. */
-export async function makeTemporalImage(command: DockerCommand, { image, tools }: ImageOfTools): Promise<void> {
+export async function makeTemporalImage(
+  command: DockerCommand,
+  { image, tools }: { readonly image: string; readonly tools: ComposeTools },
+): Promise<void> {
   await makeImage(command, {
     image,
     programs: ['/usr/bin/hostname'].filter(existsSync),
@@ -235,7 +233,10 @@ exec temporal-server --root /etc/temporal --env docker --allow-no-auth start
 }
 
 /** Temporal's web UI, configured by the variables of its public image. */
-export async function makeUiImage(command: DockerCommand, { image, tools }: ImageOfTools): Promise<void> {
+export async function makeUiImage(
+  command: DockerCommand,
+  { image, tools }: { readonly image: string; readonly tools: ComposeTools },
+): Promise<void> {
   await makeImage(command, {
     image,
     programs: ['/usr/bin/wget'].filter(existsSync),

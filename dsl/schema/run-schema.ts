@@ -33,6 +33,7 @@ const failureClasses = (description: string) =>
 
 /** Fields whose values can have a limit of their own; after a tag or an axis comes its name, after a name a value. */
 const KEYED_LIMIT: rules.TextRule = {
+  code: 'JOB208',
   pattern:
     /^(?:(?:repo|model|entry)(?:\..{1,200})?|tags\.[a-z0-9]+(?:\..{1,200})?|matrix\.[A-Za-z][A-Za-z0-9_]{0,30}(?:\..{1,200})?)$/,
   what: 'a field with limits',
