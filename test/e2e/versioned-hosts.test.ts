@@ -57,7 +57,7 @@ describeWith('temporal', 'two hosts of a versioned deployment', () => {
           await startWorker('beta', 'two');
           await vi.waitFor(() => expect(hosts.sandboxesOn('beta').length).toBeGreaterThan(1), POLL);
           await parley('temporal', 'promote', 'two');
-          await parley('temporal', 'drain', 'one', '--wait', '4m');
+          await parley('temporal', 'drain', 'one', '--wait', '240');
           expect((await stop(first)).code).toBe(0);
           await startWorker('alpha', 'two');
           const { code, stdout, stderr } = await run.ended;
