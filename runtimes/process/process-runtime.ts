@@ -3,13 +3,16 @@
  * Owns the port's operations over directories and processes; every answer is read from them, so a restart of ours
  * loses nothing. Must not hold a rule about lifecycles.
  */
+import { ParleyError } from '../../core/parley-error.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { RuntimeCapabilities, SandboxRuntime } from '../../ports/sandbox-runtime.ts';
 import { checkHostSockets, prepareHostSocketDirs } from '../on-host/host-sockets.ts';
 import { keepDescriptorsFromChildren } from '../on-host/inherited-descriptors.ts';
+import { FREEZE_WAIT_MS } from '../on-host/limits.ts';
 import { runtimeByRecord, type OnRecord, type Seen } from '../on-host/runtime-by-record.ts';
 import { createSandboxTurns, type SandboxTurns } from '../on-host/sandbox-turns.ts';
-import { isGroupFrozen, processesIn } from './cgroups/sandbox-group.ts';
-import { changeFrozen } from './freezer.ts';
+import { becomesTrue } from '../on-host/wait.ts';
+import { isGroupFrozen, processesIn, setGroupFrozen, type SandboxGroup } from './cgroups/sandbox-group.ts';
 import { findProcesses, isRunning } from './incarnation.ts';
 import { addressOf } from './inside-view.ts';
 import { chooseIsolation, type Isolation } from './isolation.ts';
@@ -112,4 +115,26 @@ async function see(turns: SandboxTurns, one: OnRecord<SandboxPaths, SandboxRecor
   }
   const isFrozen = record.group !== null && (await isGroupFrozen(record.group));
   return { kind: 'up', address: addressOf(record, paths), isFrozen };
+}
+
+interface FreezeOrder {
+  readonly group: SandboxGroup;
+  readonly generation: number;
+  readonly frozen: boolean;
+  readonly clock: Clock;
+}
+
+/** The control group stands still, or goes on. @throws ParleyError as `RuntimeFreezer` */
+async function changeFrozen({ group, generation, frozen, clock }: FreezeOrder): Promise<void> {
+  await setGroupFrozen(group, frozen);
+  const isDone = await becomesTrue(
+    clock,
+    FREEZE_WAIT_MS,
+    async () => (await isGroupFrozen(group)) === frozen,
+  );
+  if (isDone) return;
+  // Half-frozen is neither: what cannot stand still goes on.
+  if (frozen) await setGroupFrozen(group, false);
+  const message = `Cannot ${frozen ? 'freeze' : 'thaw'} generation ${generation}: the kernel did not answer in time`;
+  throw new ParleyError('runtime_unreachable', message);
 }
