@@ -13,6 +13,11 @@ export interface SkippingServer {
   /** Of the server's process. */
   readonly pid: number;
   stop(): Promise<void>;
+  /**
+   * Kills it, and leaves the connections to it as they are: the client tries a call again that is under way, and throws
+   * from a timer where its connection was closed meanwhile.
+   */
+  abandon(): void;
 }
 
 /** How long its own end may take before it is killed. */
@@ -60,6 +65,9 @@ async function tryToStart(testServer: string): Promise<SkippingServer> {
     async stop() {
       const late = new Promise((resolve) => setTimeout(resolve, TEARDOWN_MS).unref());
       await Promise.race([env.teardown().catch(() => undefined), late]);
+      this.abandon();
+    },
+    abandon() {
       kill();
       process.off('exit', kill);
     },
