@@ -48,13 +48,16 @@ async function tryToStart(testServer: string): Promise<SkippingServer> {
     killBy(pidFile);
     rmSync(folder, { recursive: true, force: true });
   };
+  const abandon = (): void => {
+    kill();
+    process.off('exit', kill);
+  };
   // It outlives a parent that ends without a word.
   process.once('exit', kill);
   const executable = { type: 'existing-path', path: program } as const;
   const env = await TestWorkflowEnvironment.createTimeSkipping({ server: { executable } }).catch(
     (error: unknown) => {
-      kill();
-      process.off('exit', kill);
+      abandon();
       throw error;
     },
   );
@@ -65,12 +68,9 @@ async function tryToStart(testServer: string): Promise<SkippingServer> {
     async stop() {
       const late = new Promise((resolve) => setTimeout(resolve, TEARDOWN_MS).unref());
       await Promise.race([env.teardown().catch(() => undefined), late]);
-      this.abandon();
+      abandon();
     },
-    abandon() {
-      kill();
-      process.off('exit', kill);
-    },
+    abandon,
   };
 }
 
