@@ -150,11 +150,9 @@ const event = z
     host: z
       .strictObject({
         name: text(NAME_MAX, 'Name of a host of the policy.'),
-        is: z
-          .enum(HOST_INCIDENTS)
-          .meta({
-            description: 'What happens to it: its machine is gone, nobody reaches it, it is slow, it drains.',
-          }),
+        is: z.enum(HOST_INCIDENTS).meta({
+          description: 'What happens to it: its machine is gone, nobody reaches it, it is slow, it drains.',
+        }),
         for: duration('For how long.'),
       })
       .meta({ description: 'Something happens to a host.' })

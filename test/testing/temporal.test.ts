@@ -78,8 +78,8 @@ conversations:
   });
 
   it('gives up a world that takes too long, and opens the next', PATIENCE, () => {
-    const late = open({ wallLimit: '1s' });
     const startMany = (): void => {
+      const late = open({ wallLimit: '1s' });
       for (let count = 0; count < 1_000; count += 1) late.start({ name: `${count}` });
     };
     expect(startMany).toThrow('Cannot play on Temporal: it takes more than 1 s of real time');
