@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { ParleyError } from '../../../core/parley-error.ts';
 import type { IssueRow, IssueState } from '../../../core/plan/plan-issue.ts';
+import { parsedJson } from '../../../core/text/parsed-json.ts';
 import { failed, reasonIn, refused, type ApiFetch, type ApiFetchOptions } from './api-fetch.ts';
 import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
 
@@ -213,7 +214,7 @@ function createAsk(options: HostClientOptions, words: HostWords): Ask {
           });
     const text = await answer.text();
     if (!answer.ok) throw unwanted(options, answer.status, text);
-    return readAnswer(schema, parsed(text), options);
+    return readAnswer(schema, parsedJson(text), options);
   };
 }
 
@@ -280,13 +281,4 @@ async function collected<Entry>(
     if (found.length === max) break;
   }
   return found;
-}
-
-/** Undefined for what is no JSON, which no schema takes. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
