@@ -82,7 +82,6 @@ function counts(words: readonly string[]): Record<string, number> {
   return found;
 }
 
-/** Which conversations of a plan can be played. */
 interface Playable {
   readonly plan: Plan;
   /** Each stands for conversations that are not known yet. */
