@@ -36,6 +36,10 @@ export const SCENARIO_RULES = {
     'A key is not one of the plan, or an override names an id that the job does not have.',
   ),
   SCN302: error('unknown fault', 'There is no kind of fault of that name.'),
+  SCN303: error(
+    'unknown host',
+    'Something happens to a host that the policy does not have, or hosts are described and there are none.',
+  ),
   // Expressions of scenarios
   SCN401: error('expression syntax', 'The text is not an expression of the Common Expression Language.'),
   SCN402: error(

@@ -81,9 +81,9 @@ function workflowWorker(options: WorkersOptions): Promise<Worker> {
 
 function activityWorkers(options: WorkersOptions): readonly Promise<Worker>[] {
   const slots = options.slots ?? WORKER_SLOTS_DEFAULT;
-  return activityQueues(options.queue, options.host).map(({ taskQueue, resource }) =>
+  return activityQueues(options.queue, options.host).map(({ taskQueue, resource, isOfHost }) =>
     Worker.create({
-      ...common(options),
+      ...(isOfHost ? unversioned(common(options)) : common(options)),
       taskQueue,
       maxConcurrentActivityTaskExecutions: slots[resource],
     }),
@@ -97,12 +97,31 @@ function activityWorkers(options: WorkersOptions): readonly Promise<Worker>[] {
 export function activityQueues(
   queue: string,
   host: string | undefined,
-): readonly { readonly taskQueue: string; readonly resource: ResourceClass }[] {
+): readonly { readonly taskQueue: string; readonly resource: ResourceClass; readonly isOfHost: boolean }[] {
   const classes = Object.keys(WORKER_SLOTS_DEFAULT) as ResourceClass[];
-  const shared = classes.map((resource) => ({ taskQueue: queueOf(queue, resource), resource }));
+  const shared = classes.map((resource) => ({
+    ...{ taskQueue: queueOf(queue, resource), resource, isOfHost: false },
+  }));
   if (host === undefined) return shared;
   const ofHost = classes.filter((resource) => resource !== 'bookkeeping');
-  return [...shared, ...ofHost.map((resource) => ({ taskQueue: queueOf(queue, resource, host), resource }))];
+  return [
+    ...shared,
+    ...ofHost.map((resource) => ({
+      ...{ taskQueue: queueOf(queue, resource, host), resource, isOfHost: true },
+    })),
+  ];
+}
+
+/**
+ * The queues of a host belong to no build. Whatever build a workflow is of, its sandbox is reached through the one worker
+ * of its host; and a build that has workers on one host of several could not become the current one, since it would lack
+ * the queues of the others.
+ */
+function unversioned({
+  workerDeploymentOptions: _,
+  ...options
+}: Omit<WorkerOptions, 'taskQueue'>): Omit<WorkerOptions, 'taskQueue'> {
+  return options;
 }
 
 function common({

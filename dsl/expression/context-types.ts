@@ -49,6 +49,7 @@ const SANDBOX: RecordType = {
     transition: 'string',
     generation: 'int',
     conversations: 'int',
+    host: 'string',
     session: 'duration',
     released: 'duration',
   },

@@ -42,6 +42,8 @@ export interface SandboxSeen {
   readonly transition: string;
   readonly generation: bigint;
   readonly conversations: bigint;
+  /** Name of the host on which it lives; "" while it has none, and where the policy has no hosts. */
+  readonly host: string;
   /** Time since the session began, milliseconds; shown to expressions as a duration. 0 while no session runs. */
   readonly session_ms: number;
   /** Time since the release; 0 while it is not released. */

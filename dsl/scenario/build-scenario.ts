@@ -5,7 +5,7 @@
 import { instantFromText } from '../../core/text/instant-text.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
-import { DAY_MS } from '../../core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../core/time.ts';
 import { defined } from '../defined.ts';
 import type { Report } from '../check/report.ts';
 import type { Expression } from '../expression/expression.ts';
@@ -18,6 +18,7 @@ import { distributionOf, lengthMs, priceOf, tokenCount } from './figures.ts';
 import type {
   Scenario,
   ScenarioBehaviour,
+  ScenarioHosts,
   ScenarioPolicy,
   ScenarioRule,
   ScenarioRuntime,
@@ -39,6 +40,9 @@ import { START_AT_DEFAULT } from './start-at.ts';
 /** Long enough for every job that is not held up by a limit of days. */
 const UNTIL_DEFAULT_MS = 2 * DAY_MS;
 const SEED_DEFAULT = 1;
+/** Those of a deployment. */
+const LEASE_DEFAULT_MS = MINUTE_MS;
+const LOST_AFTER_DEFAULT_MS = 5 * MINUTE_MS;
 
 export interface Checked {
   readonly document: ScenarioDocument;
@@ -100,7 +104,7 @@ function placed(tree: Tree | undefined, { lines }: Report): ScenarioSpan {
   return { line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
 }
 
-function buildPolicy(policy: NonNullable<ScenarioDocument['policy']>): ScenarioPolicy {
+function buildPolicy(policy: PolicyDocument): ScenarioPolicy {
   const { idle_time: idle, deletion_time: deletion, capacity, grouping } = policy;
   return defined({
     idleTimeMs: idle === undefined ? undefined : limitMs(idle),
@@ -110,7 +114,25 @@ function buildPolicy(policy: NonNullable<ScenarioDocument['policy']>): ScenarioP
     conversationsPerSandboxMax: capacity?.conversations_per_sandbox,
     onFull: capacity?.on_full,
     grouping: grouping?.toUpperCase() as GroupingStrategy | undefined,
+    hosts: policy.hosts && buildHosts(policy.hosts, policy.host ?? {}),
   });
+}
+
+type PolicyDocument = NonNullable<ScenarioDocument['policy']>;
+
+function buildHosts(
+  hosts: NonNullable<PolicyDocument['hosts']>,
+  { placement, lease, lost_after: lostAfter }: NonNullable<PolicyDocument['host']>,
+): ScenarioHosts {
+  return {
+    strategy: placement ?? 'spread',
+    leaseMs: lease === undefined ? LEASE_DEFAULT_MS : lengthMs(lease),
+    silentMs: lostAfter === undefined ? LOST_AFTER_DEFAULT_MS : lengthMs(lostAfter),
+    hosts: Object.entries(hosts).map(([name, { capacity, labels }]) => ({
+      ...{ name, capacity },
+      ...(labels === undefined ? {} : { labels }),
+    })),
+  };
 }
 
 /** 0 switches a limit off, as it does in the deployment. */
@@ -182,9 +204,10 @@ function buildEvent(event: EventDocument, span: ScenarioSpan): ScenarioEvent | n
 }
 
 function actionOf(event: EventDocument): ScenarioAction | null {
-  const { sandbox, conversation, message, gateway, run, concurrency } = event;
+  const { sandbox, conversation, message, gateway, host, run, concurrency } = event;
   const target = targetOf(event);
   if (gateway !== undefined) return { do: 'gateway', status: gateway.status, forMs: lengthMs(gateway.for) };
+  if (host !== undefined) return { do: 'host', host: host.name, is: host.is, forMs: lengthMs(host.for) };
   if (run !== undefined) return { do: run === 'cancel' ? 'cancel_run' : 'drain_run' };
   if (concurrency !== undefined) return { do: 'concurrency', value: concurrency };
   if (target === null) return null;

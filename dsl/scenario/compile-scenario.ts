@@ -47,6 +47,7 @@ export function compileScenario(source: JobSource, world: ScenarioWorld): Scenar
   checkFigures(check);
   checkArrivals(check);
   checkFaults(check, world.faults);
+  checkHosts(check);
   const conditions = compileConditions(check);
   const job = readJob(root, report, world);
   const compiled = job === null ? null : compileAmendable(job.source, job.world);
@@ -144,6 +145,22 @@ function checkFaults({ root, report }: ScenarioCheck, faults: readonly string[])
       remedy: didYouMean(key, faults, 'docs/faults.md lists them'),
     });
   }
+}
+
+/** What happens to hosts, and what holds of them, against those of the policy. */
+function checkHosts({ root, report }: ScenarioCheck): void {
+  const hosts = entriesOf(treeAt(root, ['policy', 'hosts'])).map(({ key }) => key);
+  const add = '"policy.hosts" says which hosts there are, such as "hosts: {a: {capacity: 8}}"';
+  const names = listAt(root, ['events']).flatMap((event) => entryOf(childOf(event, 'host'), 'name') ?? []);
+  for (const { value } of names) {
+    const name = textOf(value);
+    if (name === null || hosts.includes(name)) continue;
+    const remedy = hosts.length === 0 ? add : didYouMean(name, hosts, `the hosts are ${hosts.join(', ')}`);
+    report.add('SCN303', value.span, `the policy has no host ${quote(name)}`, { remedy });
+  }
+  const host = entryOf(childOf(root, 'policy'), 'host');
+  if (host === undefined || hosts.length > 0) return;
+  report.add('SCN303', host.keySpan, 'the policy has no hosts of which this could hold', { remedy: add });
 }
 
 /** Keys of events, against the plan. */

@@ -36,6 +36,8 @@ const MISSING_REMEDY: Readonly<Record<string, string>> = {
   for: 'write for how long: "for: 15m"',
   status: 'write the HTTP status, such as "status: 429"',
   text: 'write what is said',
+  capacity: 'write how many sandboxes may be up there: "capacity: 8"',
+  is: 'write what happens to it: "is: lost", cut_off, slow or drained',
   input: 'write USD per million input tokens',
   output: 'write USD per million output tokens',
 };
@@ -52,7 +54,7 @@ export const SCENARIO_LANGUAGE: Language = {
     'expect[]': { where: 'in an expectation', belongs: 'in an expectation', of: ' of an expectation' },
     'model.where[]': { where: 'in a rule', belongs: 'in a rule of "model.where"', of: ' of a rule' },
   },
-  records: ['prices', 'overrides.conversations'],
+  records: ['prices', 'overrides.conversations', 'policy.hosts'],
   synonyms: SYNONYMS,
   eitherForms: { placement: 'a strategy, or a map of keys' },
   missingRemedy: (name) => MISSING_REMEDY[name] ?? null,
@@ -65,7 +67,7 @@ function refusedKey(key: string, at: TreePath): RefusedKey | null {
     return {
       code: 'SCN201',
       message: `${quote(key)} cannot be set: a session always ends after 12 hours (D10)`,
-      remedy: 'remove it; "policy" takes idle_time, deletion_time, capacity and grouping',
+      remedy: 'remove it; "policy" takes idle_time, deletion_time, capacity, grouping, hosts and host',
     };
   }
   if (at[0] === 'overrides' && isDeploymentLimit(key)) {

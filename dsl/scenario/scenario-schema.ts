@@ -5,7 +5,8 @@
  */
 import { z } from 'zod';
 
-import { STRATEGY_WORDS } from '../schema/job-schema.ts';
+import { HOST_STRATEGIES } from '../../core/placement/choose-host.ts';
+import { HOST_NAME, hostLabels, STRATEGY_WORDS } from '../schema/job-schema.ts';
 import { durationOrNone } from '../schema/run-schema.ts';
 import { amount, duration } from '../schema/amounts.ts';
 import * as rules from '../schema/text-rule.ts';
@@ -35,9 +36,18 @@ export const SANDBOX_ACTIONS = [
   'delete',
 ] as const;
 export const CONVERSATION_ACTIONS = ['interrupt', 'access', 'confirm', 'remove'] as const;
+export const HOST_INCIDENTS = ['lost', 'cut_off', 'slow', 'drained'] as const;
 export const PICKS = ['oldest', 'newest', 'longest_idle', 'all'] as const;
 /** Keys of which an event has exactly one. */
-export const ACTION_KEYS = ['sandbox', 'conversation', 'message', 'gateway', 'run', 'concurrency'] as const;
+export const ACTION_KEYS = [
+  'sandbox',
+  'conversation',
+  'message',
+  'gateway',
+  'host',
+  'run',
+  'concurrency',
+] as const;
 /** Keys of which an expectation has exactly one. */
 export const EXPECTATION_KEYS = ['at', 'always', 'never', 'eventually', 'end'] as const;
 
@@ -71,6 +81,29 @@ const policy = z
     grouping: z
       .enum(STRATEGY_WORDS)
       .meta({ description: 'Placement where the job says nothing (D16).' })
+      .optional(),
+    hosts: z
+      .record(
+        rules.text(HOST_NAME),
+        z.strictObject({
+          capacity: count(SANDBOXES_MAX, 'Sandboxes with the runtime up on this host.'),
+          labels: hostLabels.meta({ description: 'Labels of the host.' }).optional(),
+        }),
+      )
+      .meta({ description: 'The hosts on which sandboxes live, by name; without them, on none (D33).' })
+      .optional(),
+    host: z
+      .strictObject({
+        placement: z
+          .enum(HOST_STRATEGIES)
+          .meta({ description: 'Which host gets the next sandbox; spread when left out.' })
+          .optional(),
+        lease: duration('Silence after which a host gets no sandboxes; a minute when left out.').optional(),
+        lost_after: duration(
+          'Silence beyond its lease after which a host is given up; 5 minutes when left out.',
+        ).optional(),
+      })
+      .meta({ description: 'What holds of every host (D33).' })
       .optional(),
   })
   .meta({ description: 'What an operator decides; absent keys keep the values of the deployment (D10).' });
@@ -114,6 +147,16 @@ const event = z
         for: duration('For how long.'),
       })
       .meta({ description: 'The gateway refuses.' })
+      .optional(),
+    host: z
+      .strictObject({
+        name: text(NAME_MAX, 'Name of a host of the policy.'),
+        is: z.enum(HOST_INCIDENTS).meta({
+          description: 'What happens to it: its machine is gone, nobody reaches it, it is slow, it drains.',
+        }),
+        for: duration('For how long.'),
+      })
+      .meta({ description: 'Something happens to a host.' })
       .optional(),
     run: z.enum(['cancel', 'drain']).meta({ description: 'What somebody does with the run.' }).optional(),
     concurrency: count(CONCURRENCY_MAX, 'Conversations in flight at once, from now on.').optional(),

@@ -2,6 +2,7 @@
  * A compiled scenario: a plan, a policy under test, a model of the world, what happens when, and what must hold.
  * Immutable data; owns the shape. The simulator plays it and must not read YAML.
  */
+import type { HostLabels, HostStrategy } from '../../core/placement/choose-host.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import type { TokenPrice } from '../../core/money/price.ts';
@@ -24,6 +25,21 @@ export interface ScenarioPolicy {
   readonly conversationsPerSandboxMax?: number;
   readonly onFull?: 'refuse' | 'queue' | 'pause_longest_idle';
   readonly grouping?: GroupingStrategy;
+  /** Absent: sandboxes are bound to no host. */
+  readonly hosts?: ScenarioHosts;
+}
+
+/** The hosts of a policy, and how long one may be silent (D33). */
+export interface ScenarioHosts {
+  readonly strategy: HostStrategy;
+  readonly leaseMs: number;
+  /** From the end of its lease until it is given up. */
+  readonly silentMs: number;
+  readonly hosts: readonly {
+    readonly name: string;
+    readonly capacity: number;
+    readonly labels?: HostLabels;
+  }[];
 }
 
 /** Milliseconds each. */
@@ -72,6 +88,12 @@ export type ScenarioAction =
   | { readonly do: 'message'; readonly conversation: ScenarioTarget; readonly text: string }
   | { readonly do: 'interrupt' | 'access' | 'confirm' | 'remove'; readonly conversation: ScenarioTarget }
   | { readonly do: 'gateway'; readonly status: number; readonly forMs: number }
+  | {
+      readonly do: 'host';
+      readonly host: string;
+      readonly is: 'lost' | 'cut_off' | 'slow' | 'drained';
+      readonly forMs: number;
+    }
   | { readonly do: 'cancel_run' | 'drain_run' }
   | { readonly do: 'concurrency'; readonly value: number };
 

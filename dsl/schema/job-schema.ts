@@ -67,7 +67,7 @@ const HOST_LABEL_VALUE = rules.rule({
   remedy: `write one line of at most ${HOST_LABEL_VALUE_MAX} characters`,
 });
 /** As `host.name` of a deployment. */
-const HOST_NAME = rules.rule({
+export const HOST_NAME = rules.rule({
   code: 'JOB208',
   pattern: HOST_NAME_PATTERN,
   what: 'a name of a host',
@@ -102,19 +102,20 @@ const labelValue = z.string().max(256).register(SHORTHANDS, asText);
 
 const hostLabelValue = rules.text(HOST_LABEL_VALUE).register(SHORTHANDS, asText);
 
+/** Labels of a host, or labels that it must have. */
+export const hostLabels = z
+  .record(rules.text(rules.LABEL_NAME), hostLabelValue)
+  .refine((labels) => Object.keys(labels).length <= HOST_LABELS_MAX, {
+    params: { tooMany: HOST_LABELS_MAX },
+  });
+
 export const placementSchema = z
   .strictObject({
     strategy: oneOf(STRATEGY_WORDS, 'How a sandbox is chosen (D16).').optional(),
     sandbox: rules.text(rules.SANDBOX_ID, 'Id of one sandbox for every conversation.').optional(),
     pool: poolSchema.optional(),
     host: rules.text(HOST_NAME, 'The host on which new sandboxes live.').optional(),
-    labels: z
-      .record(rules.text(rules.LABEL_NAME), hostLabelValue)
-      .refine((labels) => Object.keys(labels).length <= HOST_LABELS_MAX, {
-        params: { tooMany: HOST_LABELS_MAX },
-      })
-      .meta({ description: 'Labels that the host of new sandboxes has.' })
-      .optional(),
+    labels: hostLabels.meta({ description: 'Labels that the host of new sandboxes has.' }).optional(),
   })
   .meta({ description: "Where conversations run; without it the user's own setting decides (D16)." })
   .register(SHORTHANDS, scalarAs('strategy'));

@@ -33,6 +33,7 @@ export interface Observed {
   readonly world: {
     readonly slots: { readonly size: number };
     readonly policy: Pick<Policy, 'capacity'>;
+    readonly hosts: { homeOf(id: SandboxId): string | null } | null;
     poolOf(runId: RunId): readonly PoolMember[];
   };
 }
@@ -76,7 +77,7 @@ export class Observer {
     return onceEach<Observation>({
       elapsed_ms: () => now - this.startAt,
       convs: () => this.refreshed(play),
-      sandboxes: () => [...this.sandboxes.values()].map((state) => this.sandboxAt(state, now)),
+      sandboxes: () => [...this.sandboxes.values()].map((state) => this.sandboxAt(state, { world, now })),
       capacity: () => ({
         in_use: BigInt(world.slots.size),
         max: BigInt(slotsMaxOf(world.policy.capacity)),
@@ -113,10 +114,13 @@ export class Observer {
   }
 
   /** What neither changed nor ages is seen as the same object: whoever converts it does so once. */
-  private sandboxAt(state: SandboxState, now: number): SandboxSeen {
+  private sandboxAt(
+    state: SandboxState,
+    { world: { hosts }, now }: { readonly world: Observed['world']; readonly now: number },
+  ): SandboxSeen {
     const kept = this.sandboxesSeen.get(state);
     if (kept !== undefined && (kept.now === now || state.status === 'MISSING')) return kept.seen;
-    const seen = sandboxSeen(state, now);
+    const seen = { ...sandboxSeen(state, now), host: hosts?.homeOf(state.sandboxId) ?? '' };
     this.sandboxesSeen.set(state, { now, seen });
     return seen;
   }
@@ -261,7 +265,7 @@ function phaseWord(phase: ItemPhase): string {
   return phase === 'waiting' ? 'queued' : phase;
 }
 
-function sandboxSeen(state: SandboxState, now: number): SandboxSeen {
+function sandboxSeen(state: SandboxState, now: number): Omit<SandboxSeen, 'host'> {
   const { sandboxId, status, pauseReason, generation, attached, sessionStartedAt, releasedAt } = state;
   const isGone = status === 'MISSING';
   return {

@@ -7,6 +7,8 @@ import type { ConversationId, EntityAddress, SandboxId } from '../../core/ids.ts
 import { isInFlight, type RunState } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ScenarioAction, ScenarioTarget } from '../../dsl/scenario/scenario.ts';
+import { befall, pass, type HostIncident } from '../hosts/host-incident.ts';
+import type { HostWorkers } from '../hosts/host-workers.ts';
 import type { AgentsModel } from '../models/agents-model.ts';
 import type { Loss } from '../models/runtime-model.ts';
 import { concurrency, CONVERSATION_REQUESTS, message, RUN_REQUESTS, SANDBOX_REQUESTS } from '../requests.ts';
@@ -19,9 +21,11 @@ export interface ActionStage {
     now(): number;
     all(): Iterable<{ readonly address: EntityAddress; readonly state: unknown }>;
     deliver(to: EntityAddress, event: MachineEvent): void;
+    script(at: number, run: () => void): void;
   };
   readonly world: {
     readonly agents: AgentsModel;
+    readonly hosts: HostWorkers | null;
     lose(id: SandboxId, loss: Loss): void;
     find(id: SandboxId): void;
     readonly accepted: Map<string, ConversationId>;
@@ -41,6 +45,8 @@ export function strike(stage: ActionStage, action: ScenarioAction, requestId: st
     case 'gateway':
       world.agents.strike({ status: action.status, until: simulation.now() + action.forMs });
       return 1;
+    case 'host':
+      return befallHost(stage, { name: `host_${action.is}`, host: action.host, forMs: action.forMs });
     case 'cancel_run':
       simulation.deliver(runAddress, RUN_REQUESTS.cancel(requestId));
       return 1;
@@ -66,6 +72,13 @@ export function strike(stage: ActionStage, action: ScenarioAction, requestId: st
       return ids.length;
     }
   }
+}
+
+function befallHost({ simulation, world: { hosts } }: ActionStage, incident: HostIncident): number {
+  if (hosts === null) return 0;
+  befall(hosts, incident);
+  simulation.script(simulation.now() + incident.forMs, () => pass(hosts, incident));
+  return 1;
 }
 
 type SandboxAction = Extract<ScenarioAction, { readonly sandbox: ScenarioTarget }>;

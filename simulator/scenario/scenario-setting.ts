@@ -5,7 +5,7 @@
  */
 import type { PlanItem } from '../../core/plan/plan.ts';
 import type { Value } from '../../dsl/expression/expression.ts';
-import type { Scenario, ScenarioBehaviour, ScenarioPolicy } from '../../dsl/scenario/scenario.ts';
+import type { Scenario, ScenarioBehaviour } from '../../dsl/scenario/scenario.ts';
 import { fixed } from '../models/distribution.ts';
 import type { AgentBehaviour, ModelOptions, Policy } from '../models/model-options.ts';
 
@@ -24,13 +24,17 @@ export function settingOf(
   itemValues: ItemValues,
 ): ScenarioDefaults {
   return {
-    policy: policyOf(scenario.policy, defaults.policy),
+    policy: policyOf(scenario, defaults.policy),
     models: modelsOf(scenario, defaults.models, itemValues),
   };
 }
 
 /** Null is a value of its own here: it switches a rule off. */
-function policyOf(given: ScenarioPolicy, { limits, capacity, onFull, grouping }: Policy): Policy {
+function policyOf(
+  { policy: given, plan }: Pick<Scenario, 'policy' | 'plan'>,
+  { limits, capacity, onFull, grouping }: Policy,
+): Policy {
+  const { host: name, labels } = plan.placement;
   return {
     limits: {
       idleTimeMs: given.idleTimeMs === undefined ? limits.idleTimeMs : given.idleTimeMs,
@@ -44,6 +48,8 @@ function policyOf(given: ScenarioPolicy, { limits, capacity, onFull, grouping }:
     },
     onFull: given.onFull ?? onFull,
     grouping: given.grouping ?? grouping,
+    // One run is played: what its job asks of hosts is asked of every new sandbox.
+    ...(given.hosts === undefined ? {} : { hosts: { ...given.hosts, pin: { name, labels } } }),
   };
 }
 

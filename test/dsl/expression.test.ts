@@ -54,6 +54,7 @@ const seen: Observation = {
       transition: '',
       generation: 2n,
       conversations: 2n,
+      host: '',
       session_ms: 60_000,
       released_ms: 0,
     },

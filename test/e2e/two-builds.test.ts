@@ -10,7 +10,7 @@ import { MIGRATIONS } from '../../store/schema/migrations.ts';
 import { describeWith } from '../helpers/requires.ts';
 import { copyBatch, type BatchCopy } from './batch-copy.ts';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
-import { openTwoHosts, type TwoHosts } from './two-hosts.ts';
+import { openTwoHosts, SLOW_SCRIPT, type TwoHosts } from './two-hosts.ts';
 import { recordsIn } from './upgrade-batch.ts';
 
 const ALL_MS_MAX = 600_000;
@@ -23,19 +23,6 @@ const EXPANDED = `async (db) => {
   for (const table of ["host", "sandbox", "slot", "conversation", "proxy_peer", "spend"])
     await db.schema.alterTable(table).addColumn("of_the_next_build", "text", (column) => column.notNull().defaultTo("x")).execute();
 }`;
-/** Each takes as long as a worker takes to start. */
-const SLOW_SCRIPT = `
-  - name: slow
-    when: { contains: 'into slow.md' }
-    turns:
-      - say: I take my time.
-        tool: terminal
-        arguments: { command: sleep 8; echo done > slow.md }
-        usage: { prompt: 300, completion: 20 }
-      - tool: finish
-        arguments: { message: slow.md has the text. }
-        usage: { prompt: 400, completion: 10 }
-`;
 const EXPANDING = { '9000-expand-all': EXPANDED };
 const CONTRACTING = { ...EXPANDING, '9001-all': 'async () => undefined' };
 

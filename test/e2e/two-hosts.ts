@@ -18,6 +18,20 @@ import { startScriptedGateway } from './scripted-gateway.ts';
 export const HOSTS = ['alpha', 'beta'] as const;
 export type HostName = (typeof HOSTS)[number];
 
+/** For items that ask for slow.md: each takes as long as a worker takes to start. */
+export const SLOW_SCRIPT = `
+  - name: slow
+    when: { contains: 'into slow.md' }
+    turns:
+      - say: I take my time.
+        tool: terminal
+        arguments: { command: sleep 8; echo done > slow.md }
+        usage: { prompt: 300, completion: 20 }
+      - tool: finish
+        arguments: { message: slow.md has the text. }
+        usage: { prompt: 400, completion: 10 }
+`;
+
 const API_KEY = `pa-${'7'.repeat(64)}`;
 const SEAL_KEY = Buffer.alloc(32, 7).toString('base64');
 

@@ -13,6 +13,65 @@ const end = { kind: 'end' } as const;
 const at = (atMs: number, withinMs = 0) => ({ kind: 'at', atMs, withinMs }) as const;
 const eventually = (withinMs: number) => ({ kind: 'eventually', withinMs }) as const;
 
+describe('hosts of a policy', () => {
+  const POLICY_OF_HOSTS = {
+    hosts: {
+      strategy: 'spread',
+      leaseMs: MINUTE_MS,
+      silentMs: 5 * MINUTE_MS,
+      hosts: [
+        { name: 'alpha', capacity: 1 },
+        { name: 'beta', capacity: 1, labels: { zone: 'b' } },
+      ],
+    },
+  } as const;
+  const lost = { do: 'host', host: 'alpha', is: 'lost', forMs: HOUR_MS } as const;
+
+  it('have one sandbox each, and what lives on one that is lost begins again elsewhere', () => {
+    const seen = seenAt(10 * MINUTE_MS, { policy: POLICY_OF_HOSTS });
+    expect(seen.sandboxes.map(({ host }) => host).sort()).toEqual(['alpha', 'beta']);
+    const { plan: played } = playing({
+      policy: POLICY_OF_HOSTS,
+      events: [{ atMs: 5 * MINUTE_MS, action: lost, span: SPAN }],
+      expectations: [
+        expectation(
+          at(10 * MINUTE_MS),
+          expression('up', (now) => now.capacity.in_use === 2n),
+        ),
+        // Of the other host nothing is heard from the fifth minute on; its lease is over a minute later.
+        expectation(
+          at(12 * MINUTE_MS),
+          expression(
+            'missing',
+            (now) => now.sandboxes.filter(({ status }) => status === 'MISSING').length === 1,
+          ),
+        ),
+        expectation(
+          end,
+          expression('all', (now) => now.convs.every(({ outcome }) => outcome === 'succeeded')),
+        ),
+      ],
+    });
+    expect(played.violations).toEqual([]);
+  });
+
+  it('are those that the job asks for', () => {
+    const pinned = plan(2);
+    const seen = seenAt(10 * MINUTE_MS, {
+      policy: POLICY_OF_HOSTS,
+      plan: { ...pinned, placement: { ...pinned.placement, labels: { zone: 'b' } } },
+    });
+    expect(seen.sandboxes.filter(({ status }) => status === 'RUNNING').map(({ host }) => host)).toEqual([
+      'beta',
+    ]);
+  });
+
+  it('have nothing happen to them where there are none', () => {
+    const event = { atMs: MINUTE_MS, action: lost, span: SPAN };
+    expect(playing({ events: [event] }).missed).toEqual([event]);
+  });
+});
+
 describe('the observation', () => {
   it('shows conversations, sandboxes, capacity and the run as they stand', () => {
     const seen = seenAt(10 * MINUTE_MS);

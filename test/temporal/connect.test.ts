@@ -24,7 +24,7 @@ import { startServerForTests } from '../helpers/temporal-tools.ts';
 
 /** Names that a worker would miss. */
 async function missingSearchAttributes(...asked: Parameters<typeof findSearchAttributes>) {
-  return (await findSearchAttributes(...asked))?.missing.map(({ name }) => name);
+  return (await findSearchAttributes(...asked))?.missing.map(({ name }) => name) ?? [];
 }
 
 /** Far more than the bound of one question. */

@@ -76,7 +76,8 @@ function engineOn(server: SkippingServer, parts: EngineParts, servers: WarmServe
       const isOver = isAtRest && (await endWorkflows(parts));
       await letGo(parts);
       if (isOver) servers.giveBack(server);
-      else await server.stop();
+      else if (isAtRest) await server.stop();
+      else server.abandon();
       throwFirst(parts.problems);
     },
   };

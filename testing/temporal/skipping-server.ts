@@ -13,6 +13,11 @@ export interface SkippingServer {
   /** Of the server's process. */
   readonly pid: number;
   stop(): Promise<void>;
+  /**
+   * Kills it, and leaves the connections to it as they are: the client tries a call again that is under way, and throws
+   * from a timer where its connection was closed meanwhile.
+   */
+  abandon(): void;
 }
 
 /** How long its own end may take before it is killed. */
@@ -43,13 +48,16 @@ async function tryToStart(testServer: string): Promise<SkippingServer> {
     killBy(pidFile);
     rmSync(folder, { recursive: true, force: true });
   };
+  const abandon = (): void => {
+    kill();
+    process.off('exit', kill);
+  };
   // It outlives a parent that ends without a word.
   process.once('exit', kill);
   const executable = { type: 'existing-path', path: program } as const;
   const env = await TestWorkflowEnvironment.createTimeSkipping({ server: { executable } }).catch(
     (error: unknown) => {
-      kill();
-      process.off('exit', kill);
+      abandon();
       throw error;
     },
   );
@@ -60,9 +68,9 @@ async function tryToStart(testServer: string): Promise<SkippingServer> {
     async stop() {
       const late = new Promise((resolve) => setTimeout(resolve, TEARDOWN_MS).unref());
       await Promise.race([env.teardown().catch(() => undefined), late]);
-      kill();
-      process.off('exit', kill);
+      abandon();
     },
+    abandon,
   };
 }
 
