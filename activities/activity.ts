@@ -26,6 +26,16 @@ export interface Handler<Type extends ActivityCommandType = ActivityCommandType>
   failed(command: CommandOf<Type>, error: ParleyError): MachineEvent | null;
 }
 
+/** The answer of a command whose machine is told which error it was. */
+export const refusedAs =
+  <Type extends 'stepFailed' | 'placementRefused'>(type: Type) =>
+  (
+    { id: commandId }: Pick<CommandOf<ActivityCommandType>, 'id'>,
+    { code, message: reason }: ParleyError,
+  ) => ({
+    ...{ type, commandId, code, reason },
+  });
+
 /** What one poll of a watch found: its answer, or when to poll again and what to remember until then. */
 export type PollResult =
   | { readonly kind: 'over'; readonly event: MachineEvent | null }

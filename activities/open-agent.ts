@@ -5,7 +5,7 @@
 import type { ConversationSpec } from '../core/conversation/state.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { asksBeforeActing, type PlanAgent } from '../core/plan/plan-agent.ts';
-import type { Handler } from './activity.ts';
+import { refusedAs, type Handler } from './activity.ts';
 import { reportOf } from './agent-report.ts';
 import { agentTarget } from './agent-target.ts';
 import { workspaceFacts } from './in-sandbox.ts';
@@ -46,12 +46,7 @@ export const openAgent = (world: World): Handler<'openAgent'> => ({
     });
     return { type: 'agentOpened', commandId: command.id, report: reportOf(view, generation) };
   },
-  failed: (command, error) => ({
-    type: 'stepFailed',
-    commandId: command.id,
-    code: error.code,
-    reason: error.message,
-  }),
+  failed: refusedAs('stepFailed'),
 });
 
 /** A compiled job is refused before; the deployment may have the agent, and a caller the policy. @throws ParleyError */

@@ -7,7 +7,7 @@ import { ParleyError } from '../core/parley-error.ts';
 import type { PlacementDecision } from '../core/placement/place.ts';
 import { mayAskAgain } from '../core/placement/place-in-pool.ts';
 import type { PlaceRequest } from '../ports/placement-store.ts';
-import type { Handler } from './activity.ts';
+import { refusedAs, type Handler } from './activity.ts';
 import { answerWait } from './make-room.ts';
 import { offerRoomTo } from './offer-room.ts';
 import { withWarm } from './warm-sandbox.ts';
@@ -15,36 +15,14 @@ import type { World } from './world.ts';
 
 export const placeConversation = (world: World): Handler<'placeConversation'> => ({
   run: (command) => place(world, command),
-  failed: (command, error) => ({
-    type: 'placementRefused',
-    commandId: command.id,
-    code: error.code,
-    reason: error.message,
-  }),
+  failed: refusedAs('placementRefused'),
 });
 
 async function place(world: World, command: CommandOf<'placeConversation'>): Promise<MachineEvent> {
-  const {
-    conversationId,
-    userId,
-    strategy,
-    sandboxId,
-    pool,
-    host,
-    excluded,
-    onlyLeaves = false,
-    runId,
-    id: commandId,
-  } = command;
+  const { id: commandId, conversationId, userId, pool, excluded, onlyLeaves = false, runId } = command;
+  const { strategy, sandboxId, host } = command;
   const request: PlaceRequest = {
-    conversationId,
-    userId,
-    strategy,
-    sandboxId,
-    pool,
-    host,
-    excluded,
-    onlyLeaves,
+    ...{ conversationId, userId, strategy, sandboxId, pool, host, excluded, onlyLeaves },
     ...(runId === undefined ? {} : { runId }),
     isFinal: true,
     waits: runId !== undefined || world.deployment.onFull !== 'refuse',

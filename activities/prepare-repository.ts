@@ -6,7 +6,7 @@ import type { CommandOf } from '../core/machine/command.ts';
 import { isCommitId } from '../core/commit-id.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { quoted } from '../core/text/shell-word.ts';
-import type { Handler } from './activity.ts';
+import { refusedAs, type Handler } from './activity.ts';
 import { agentTarget, type OwnTarget } from './agent-target.ts';
 import { withGitCredential, writeGitCredential } from './git-credential.ts';
 import { launchFacts, type LaunchFacts, type LaunchRepository } from './launch-facts.ts';
@@ -38,12 +38,7 @@ export const prepareRepository = (world: World): Handler<'prepareRepository'> =>
     const isSetUp = launch.setup === null && bringsNone(world, conversationId, [SETUP_SCRIPT]);
     return { type: 'repositoryPrepared', commandId, ...(isSetUp ? { isSetUp } : {}) };
   },
-  failed: (command, error) => ({
-    type: 'stepFailed',
-    commandId: command.id,
-    code: error.code,
-    reason: error.message,
-  }),
+  failed: refusedAs('stepFailed'),
 });
 
 async function prepare(

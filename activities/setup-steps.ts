@@ -2,10 +2,9 @@
  * runSetupScript, setUpGitHooks and setUpSkills: the steps between repository and agent (D18).
  * Owns what each looks for in the repository; a step that finds nothing succeeds at once.
  */
-import type { ActivityCommandType, CommandOf, MachineEvent } from '../core/machine/command.ts';
-import type { ParleyError } from '../core/parley-error.ts';
+import type { CommandOf } from '../core/machine/command.ts';
 import { quoted } from '../core/text/shell-word.ts';
-import type { Handler } from './activity.ts';
+import { refusedAs, type Handler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';
 import { cachedSetup } from './setup-cache.ts';
 import { launchFacts } from './launch-facts.ts';
@@ -16,113 +15,91 @@ import type { World } from './world.ts';
 const SETUP_TIMEOUT_MS = 600_000;
 const HOOKS_TIMEOUT_MS = 30_000;
 
-type Step = Extract<ActivityCommandType, 'runSetupScript' | 'setUpGitHooks' | 'setUpSkills'>;
+interface Script {
+  script(place: { readonly workingDir: string; readonly workspaceDir: string }): string;
+  readonly timeoutMs: number;
+  readonly doing: string;
+}
 
-const step = (
-  world: World,
-  does: {
-    readonly script: (dir: string) => string;
-    readonly timeoutMs: number;
-    readonly doing: string;
-    /** Where the repository brings none of these, there is nothing to do. */
-    readonly needs: readonly OwnScript[];
-  },
-) => ({
-  async carryOut(command: CommandOf<Step>): Promise<void> {
-    const { conversationId } = command;
-    if (bringsNone(world, conversationId, does.needs)) return;
-    // A script may change what was seen.
-    forgetScripts(world, conversationId);
-    const target = await agentTarget(world, command);
-    const { workingDir } = await workspaceFacts(world, conversationId);
-    const { timeoutMs, doing } = does;
-    await runScript(world, target, {
-      script: does.script(workingDir),
-      workingDir,
-      timeoutMs,
-      code: 'setup_failed',
-      doing,
-    });
-  },
-  failed: (command: CommandOf<Step>, error: ParleyError): MachineEvent => ({
-    type: 'stepFailed',
-    commandId: command.id,
-    code: error.code,
-    reason: error.message,
-  }),
-});
+type Step = Pick<CommandOf<'runSetupScript' | 'setUpGitHooks' | 'setUpSkills'>, 'id' | 'conversationId'> &
+  Parameters<typeof agentTarget>[1];
 
-/** The job's own command comes after the repository's script, which may make what it needs. */
-async function runJobSetup(world: World, command: CommandOf<'runSetupScript'>): Promise<void> {
+async function inRepository(world: World, command: Step, { script, ...how }: Script): Promise<void> {
   const { conversationId } = command;
-  const { setup } = await launchFacts(world.vault, conversationId);
-  if (setup === null) return;
+  // A script may change what was seen.
   forgetScripts(world, conversationId);
   const target = await agentTarget(world, command);
   const { workingDir } = await workspaceFacts(world, conversationId);
-  await runScript(world, target, {
-    script: cachedSetup(setup, target.address.workspaceDir),
-    workingDir,
+  const { workspaceDir } = target.address;
+  const text = script({ workingDir, workspaceDir });
+  await runScript(world, target, { ...how, script: text, workingDir, code: 'setup_failed' });
+}
+
+/** Where the repository brings none of what it `needs`, there is nothing to do. */
+async function carryOut(
+  world: World,
+  command: Step,
+  { needs, ...script }: Script & { readonly needs: readonly OwnScript[] },
+): Promise<void> {
+  if (!bringsNone(world, command.conversationId, needs)) await inRepository(world, command, script);
+}
+
+/** The job's own command comes after the repository's script, which may make what it needs. */
+async function runJobSetup(world: World, command: Step): Promise<void> {
+  const { setup } = await launchFacts(world.vault, command.conversationId);
+  if (setup === null) return;
+  await inRepository(world, command, {
+    script: ({ workspaceDir }) => cachedSetup(setup, workspaceDir),
     timeoutMs: setup.timeoutMs,
-    code: 'setup_failed',
     doing: 'run "setup" of the job',
   });
 }
 
 /** Runs the repository's own set-up script, if it brings one, and then the command of the job. */
-export function runSetupScript(world: World): Handler<'runSetupScript'> {
-  const { carryOut, ...rest } = step(world, {
-    script: () => `if [ -f ${SETUP_SCRIPT} ]; then bash ${SETUP_SCRIPT}; fi`,
-    timeoutMs: SETUP_TIMEOUT_MS,
-    needs: [SETUP_SCRIPT],
-    doing: 'run the set-up script of the repository',
-  });
-  return {
-    ...rest,
-    run: async (command) => {
-      if (command.isSetUp !== true) {
-        await carryOut(command);
-        await runJobSetup(world, command);
-      }
-      return { type: 'setupScriptRan', commandId: command.id };
-    },
-  };
-}
+export const runSetupScript = (world: World): Handler<'runSetupScript'> => ({
+  async run(command) {
+    if (command.isSetUp !== true) {
+      await carryOut(world, command, {
+        script: () => `if [ -f ${SETUP_SCRIPT} ]; then bash ${SETUP_SCRIPT}; fi`,
+        timeoutMs: SETUP_TIMEOUT_MS,
+        needs: [SETUP_SCRIPT],
+        doing: 'run the set-up script of the repository',
+      });
+      await runJobSetup(world, command);
+    }
+    return { type: 'setupScriptRan', commandId: command.id };
+  },
+  failed: refusedAs('stepFailed'),
+});
 
 /** Installs the repository's pre-commit script as a Git hook, if it brings one. */
-export function setUpGitHooks(world: World): Handler<'setUpGitHooks'> {
-  const { carryOut, ...rest } = step(world, {
-    script: (dir) =>
-      `if [ -f ${HOOK_SCRIPT} ]; then install -m 755 ${HOOK_SCRIPT} ${quoted(`${dir}/.git/hooks/pre-commit`)}; fi`,
-    timeoutMs: HOOKS_TIMEOUT_MS,
-    needs: [HOOK_SCRIPT],
-    doing: 'install the Git hooks of the repository',
-  });
-  return {
-    ...rest,
-    run: async (command) => {
-      await carryOut(command);
-      return { type: 'gitHooksSetUp', commandId: command.id };
-    },
-  };
-}
+export const setUpGitHooks = (world: World): Handler<'setUpGitHooks'> => ({
+  async run(command) {
+    await carryOut(world, command, {
+      script: ({ workingDir }) =>
+        `if [ -f ${HOOK_SCRIPT} ]; then install -m 755 ${HOOK_SCRIPT} ${quoted(`${workingDir}/.git/hooks/pre-commit`)}; fi`,
+      timeoutMs: HOOKS_TIMEOUT_MS,
+      needs: [HOOK_SCRIPT],
+      doing: 'install the Git hooks of the repository',
+    });
+    return { type: 'gitHooksSetUp', commandId: command.id };
+  },
+  failed: refusedAs('stepFailed'),
+});
 
 /**
  * The agent reads skills from the repository itself; the step checks that the repository can be read by it, which
- * nobody but a script has changed since its commit was read.
+ * nothing but a script has changed since its commit was read.
  */
-export function setUpSkills(world: World): Handler<'setUpSkills'> {
-  const { carryOut, ...rest } = step(world, {
-    script: () => 'git rev-parse --is-inside-work-tree >/dev/null',
-    timeoutMs: HOOKS_TIMEOUT_MS,
-    needs: [SETUP_SCRIPT, HOOK_SCRIPT],
-    doing: 'look for skills in the repository',
-  });
-  return {
-    ...rest,
-    run: async (command) => {
-      await carryOut(command);
-      return { type: 'skillsSetUp', commandId: command.id };
-    },
-  };
-}
+export const setUpSkills = (world: World): Handler<'setUpSkills'> => ({
+  async run(command) {
+    await carryOut(world, command, {
+      script: () => 'git rev-parse --is-inside-work-tree >/dev/null',
+      timeoutMs: HOOKS_TIMEOUT_MS,
+      needs: [SETUP_SCRIPT, HOOK_SCRIPT],
+      doing: 'look for skills in the repository',
+    });
+    return { type: 'skillsSetUp', commandId: command.id };
+  },
+  failed: refusedAs('stepFailed'),
+});

@@ -11,7 +11,8 @@ import { EXIT, type ExitCode } from '../host/exit-code.ts';
 import { dropHandedIssues, handIssues } from './job/issue-answers.ts';
 import { openStored } from '../host/open-deployment.ts';
 import { openRecords } from '../host/records.ts';
-import { calledAs, pause, type Shell } from '../host/shell.ts';
+import { calledAs, type Shell } from '../host/shell.ts';
+import { sleep } from '../runtimes/on-host/wait.ts';
 
 /** A process that has not made its run known by then waits for something that somebody must look at. */
 const KNOWN_MS_MAX = 120_000;
@@ -61,7 +62,7 @@ async function untilKnown(shell: Shell, { config, runId, args, logFile }: Starte
         remedy: `read ${logFile}`,
         exitCode: EXIT.unreachable,
       });
-    await pause(shell.clock, POLL_MS);
+    await sleep(shell.clock, POLL_MS);
   }
 }
 

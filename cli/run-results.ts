@@ -2,9 +2,14 @@
  * What a run has left, read for a terminal: files of its results, what became of branches, and evidence of its items.
  * Owns the reading; must not print.
  */
-import { z } from 'zod';
 import { CHECK_LOG, lastLines } from '../activities/check-log.ts';
 import { FINDINGS_FILE, parseFindings } from '../activities/collect/findings.ts';
+import {
+  deliverySchema,
+  type DeliveryEvidence,
+  type PullRequestEvidence,
+} from '../activities/collect/delivery-evidence.ts';
+import { parseKept } from '../activities/kept-file.ts';
 import type { RunId } from '../core/ids.ts';
 import type { RunItemRow } from '../core/machine/projection.ts';
 import { ParleyError } from '../core/parley-error.ts';
@@ -78,29 +83,12 @@ async function evidenceOf({ runId, key, outcome }: RunItemRow, results: Results)
   };
 }
 
-const schema = z.object({
-  state: z.enum(['pushing', 'pushed', 'nothing', 'failed']),
-  repository: z.string(),
-  branch: z.string(),
-  commits: z.array(z.string()),
-  problem: z.object({ code: z.string(), message: z.string() }).nullable(),
-  pullRequest: z
-    .object({
-      state: z.enum(['opened', 'updated', 'closed', 'merged', 'failed']),
-      number: z.number().nullable(),
-      url: z.string().nullable(),
-      notes: z.array(z.string()),
-      problem: z.object({ code: z.string(), message: z.string(), remedy: z.string().nullable() }).nullable(),
-    })
-    .nullish()
-    .transform((one) => one ?? null),
-});
-
 /** Which branches a run has pushed, as the evidence beside its results says. */
-export interface Delivery extends Omit<z.infer<typeof schema>, 'commits'> {
+export interface Delivery extends Pick<DeliveryEvidence, 'state' | 'repository' | 'branch' | 'problem'> {
   readonly key: string;
   /** The last one; null when there is none. */
   readonly commit: string | null;
+  readonly pullRequest: PullRequestEvidence | null;
 }
 
 /** In plan order; without those of which nothing is known. Empty for a job that pushes nothing. */
@@ -110,19 +98,11 @@ export async function readDeliveries(
 ): Promise<readonly Delivery[]> {
   if (plan?.deliver === undefined) return [];
   const found = await readEach(plan.items, async ({ key }) => {
-    const delivery = deliveryOf(await readOrNull(results, { runId, key, name: 'delivery.json' }));
+    const bytes = await readOrNull(results, { runId, key, name: 'delivery.json' });
+    const delivery = parseKept(deliverySchema, bytes);
     if (delivery === null) return [];
-    const { commits, ...rest } = delivery;
-    return [{ key, commit: commits.at(-1) ?? null, ...rest }];
+    const { state, repository, branch, commits, problem, pullRequest = null } = delivery;
+    return [{ key, commit: commits.at(-1) ?? null, state, repository, branch, problem, pullRequest }];
   });
   return found.flat();
-}
-
-function deliveryOf(bytes: Uint8Array | null): z.infer<typeof schema> | null {
-  if (bytes === null) return null;
-  try {
-    return schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-  } catch {
-    return null;
-  }
 }

@@ -16,7 +16,8 @@ import { deliveryCounts, pullRequestRecords } from './print/deliveries.ts';
 import { runRecord } from '../host/records.ts';
 import { printable } from '../host/terminal-text.ts';
 import { type RunResult, runSummary } from './print/run-summary.ts';
-import { calledAs, pause, type Shell } from '../host/shell.ts';
+import { calledAs, type Shell } from '../host/shell.ts';
+import { sleep } from '../runtimes/on-host/wait.ts';
 import { awaitingWords, type StagedRows } from './job/staged-rows.ts';
 import type { RunView } from './view/run-view.ts';
 
@@ -45,7 +46,7 @@ export async function attend(session: RunSession): Promise<ExitCode> {
     if (row !== null) await printResult(session, row);
   } finally {
     view.close();
-    await Promise.race([host.close(), pause(shell.clock, CLOSE_MS)]);
+    await Promise.race([host.close(), sleep(shell.clock, CLOSE_MS)]);
   }
   if (row !== null) return exitCodeOfRun(row, planOf(session));
   const left = goesOn

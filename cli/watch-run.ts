@@ -6,7 +6,8 @@ import type { RunId } from '../core/ids.ts';
 import type { RunItemRow, RunRow } from '../core/machine/projection.ts';
 import type { Host, Reader } from '../host/host-port.ts';
 import { isResting } from '../core/run/run-words.ts';
-import { pause, type Shell } from '../host/shell.ts';
+import type { Shell } from '../host/shell.ts';
+import { sleep } from '../runtimes/on-host/wait.ts';
 
 /** A person sees no difference to "at once", and the store hardly notices. */
 const POLL_MS = 500;
@@ -30,7 +31,7 @@ export async function followRun(follow: Follow): Promise<RunRow | null> {
     if (row === null) return null;
     await onRows(row, await reader.runItems(runId));
     if (row.phase === 'finished' || isResting(row) || signal.aborted) return row;
-    await pause(shell.clock, POLL_MS, signal);
+    await sleep(shell.clock, POLL_MS, signal);
     if (signal.aborted) return row;
   }
 }

@@ -26,7 +26,6 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The exit code for an error of the catalogue. */
 export function exitCodeOfError(code: ErrorCode): ExitCode {
   switch (code) {
     case 'internal':

@@ -23,20 +23,14 @@ export const passed = (check: string, detail: string): Finding => ({
 });
 
 /** Something that does not keep a run from working. */
-export const warned = (check: string, detail: string, remedy: string): Finding => ({
-  check,
-  status: 'warning',
-  detail,
-  remedy,
-});
+export const warned = troubled('warning');
 
 /** Something that keeps a run from working. */
-export const failed = (check: string, detail: string, remedy: string): Finding => ({
-  check,
-  status: 'failed',
-  detail,
-  remedy,
-});
+export const failed = troubled('failed');
+
+function troubled(status: Finding['status']) {
+  return (check: string, detail: string, remedy: string): Finding => ({ check, status, detail, remedy });
+}
 
 /** As one line, and another for the remedy. */
 export function printFinding({ status, check, detail, remedy }: Finding): string {

@@ -5,26 +5,30 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
 
-export interface NoteFile<Note> {
-  write(file: string, note: Note): void;
+export interface NoteFile<Places, Note> {
+  write(places: Places, note: Note): void;
   /** Null when there is none, or none that can be read. */
-  read(file: string): Note | null;
-  remove(file: string): void;
+  read(places: Places): Note | null;
+  remove(places: Places): void;
 }
 
-export function noteFile<Note>(schema: z.ZodType<Note>): NoteFile<Note> {
+export function noteFile<Places, Note>(
+  schema: z.ZodType<Note>,
+  fileOf: (places: Places) => string,
+): NoteFile<Places, Note> {
   return {
-    write(file, note) {
+    write(places, note) {
+      const file = fileOf(places);
       writeFileSync(`${file}.new`, JSON.stringify(note), { mode: 0o600 });
       renameSync(`${file}.new`, file);
     },
-    read(file) {
+    read(places) {
       try {
-        return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+        return schema.parse(JSON.parse(readFileSync(fileOf(places), 'utf8')));
       } catch {
         return null;
       }
     },
-    remove: (file) => rmSync(file, { force: true }),
+    remove: (places) => rmSync(fileOf(places), { force: true }),
   };
 }

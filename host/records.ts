@@ -46,7 +46,6 @@ export function writeAnswer(
   } else if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** A run as a line of `--json`. */
 export function runRecord(row: RunRow): JsonRecord {
   return {
     type: 'run',

@@ -65,17 +65,3 @@ export type InterruptSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 export function calledAs({ env }: Pick<Shell, 'env'>): string {
   return env['PARLEY_COMMAND'] || 'parley';
 }
-
-/** Resolves after `ms`, or at once when `signal` aborts. */
-export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted === true) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      timer.cancel();
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = clock.setTimer(clock.now() + ms, end);
-    signal?.addEventListener('abort', end);
-  });
-}

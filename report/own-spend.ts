@@ -5,7 +5,6 @@
 import type { SpendRow } from '../core/money/spend.ts';
 import type { OwnSpend } from './report-data.ts';
 
-/** The sum of no calls. */
 export const NO_SPEND: OwnSpend = { calls: 0, unpriced: 0, promptTokens: 0, completionTokens: 0, nanoUsd: 0 };
 
 /** The sum of what the proxy recorded. */

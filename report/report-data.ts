@@ -19,7 +19,6 @@ export interface OwnSpend {
   readonly nanoUsd: number;
 }
 
-/** A collected file, for a link. */
 export interface CollectedFile {
   readonly name: string;
   /** Relative to the run's folder, encoded for a link. */
@@ -56,7 +55,6 @@ export interface LastRun {
 
 export type LastStepShown = Pick<LastStep, 'step' | 'state' | 'at' | 'problem'>;
 
-/** An item of the run, with what was kept of it. */
 export interface ReportItem {
   /** Null when the item was never projected: the run has just begun. */
   readonly row: RunItemRow | null;

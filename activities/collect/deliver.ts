@@ -3,36 +3,17 @@
  * Owns which items push and the evidence of it, `delivery.json` beside the results; a failure is kept there and loses
  * nothing that was collected.
  */
-import { z } from 'zod';
 import { fillDeliverText, isBranchName } from '../../core/plan/deliver-name.ts';
-import type { DeliveryState } from '../../core/run/items/item-evidence.ts';
 import { asParleyError, ParleyError } from '../../core/parley-error.ts';
 import { launchFacts } from '../launch-facts.ts';
 import { hiddenForms, openSecrets, redactText, repositoryScope } from '../redaction.ts';
 import { parseKept } from '../kept-file.ts';
 import type { World } from '../world.ts';
 import type { DeliverableItem } from './deliverable-item.ts';
-import { openPullRequest, pullRequestSchema } from './pull-request.ts';
+import { DELIVERY_FORMAT, deliverySchema, type DeliveryEvidence } from './delivery-evidence.ts';
+import { openPullRequest } from './pull-request.ts';
 
 export const DELIVERY_FILE = 'delivery.json';
-const FORMAT = 1;
-
-const evidenceSchema = z.object({
-  format: z.literal(FORMAT),
-  state: z.enum(['pushing', 'pushed', 'nothing', 'failed']) satisfies z.ZodType<DeliveryState>,
-  repository: z.string(),
-  branch: z.string(),
-  /** Newest last: every commit that was ever about to be pushed to the branch. */
-  commits: z.array(z.string()),
-  /** Code and sentence of a failure; null otherwise. */
-  problem: z.object({ code: z.string(), message: z.string() }).nullable(),
-  /** Absent where the job asks for none, and before the branch is there. */
-  pullRequest: pullRequestSchema.optional(),
-  /** Epoch milliseconds. */
-  at: z.number(),
-});
-
-export type DeliveryEvidence = z.infer<typeof evidenceSchema>;
 
 /** Null when nothing has been delivered, or the evidence cannot be read. */
 export async function deliveryEvidence(
@@ -40,7 +21,7 @@ export async function deliveryEvidence(
   { runId, item: { key } }: Pick<DeliverableItem, 'runId' | 'item'>,
 ): Promise<DeliveryEvidence | null> {
   const bytes = await world.results.read({ runId, key, name: DELIVERY_FILE });
-  return parseKept(evidenceSchema, bytes);
+  return parseKept(deliverySchema, bytes);
 }
 
 /**
@@ -55,7 +36,7 @@ export async function deliver(world: World, about: DeliverableItem): Promise<Del
   const branch = fillDeliverText(plan.deliver.branch, words);
   const before = await deliveryEvidence(world, about);
   const evidence: DeliveryEvidence = {
-    format: FORMAT,
+    format: DELIVERY_FORMAT,
     state: 'nothing',
     repository: item.repository.name,
     branch,

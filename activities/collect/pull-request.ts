@@ -3,7 +3,6 @@
  * Owns what stands in it, whose credential is used, and that no secret is said (D20); how it is opened, or brought up to
  * date, is the code host's business.
  */
-import { z } from 'zod';
 import { formatMicro, toMicro } from '../../core/money/money.ts';
 import { asParleyError } from '../../core/parley-error.ts';
 import type { PlanPullRequest } from '../../core/plan/plan-deliver.ts';
@@ -14,21 +13,8 @@ import { secretOfRun } from '../run-secrets.ts';
 import { spendRows } from '../spend.ts';
 import type { World } from '../world.ts';
 import type { DeliverableItem } from './deliverable-item.ts';
+import type { PullRequestEvidence } from './delivery-evidence.ts';
 import { lastWords } from './last-words.ts';
-
-export const pullRequestSchema = z.object({
-  /** `closed` and `merged`: somebody has ended it, and it is left alone. */
-  state: z.enum(['opened', 'updated', 'closed', 'merged', 'failed']),
-  /** Null where it is not known that there is one. */
-  number: z.number().nullable(),
-  url: z.string().nullable(),
-  /** What is there, but not as the job says. */
-  notes: z.array(z.string()),
-  /** Code, sentence and remedy of a failure; null otherwise. */
-  problem: z.object({ code: z.string(), message: z.string(), remedy: z.string().nullable() }).nullable(),
-});
-
-export type PullRequestEvidence = z.infer<typeof pullRequestSchema>;
 
 /** Never throws for what keeps it from being opened: that is the evidence. `before` is what was known of it. */
 export async function openPullRequest(

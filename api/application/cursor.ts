@@ -38,7 +38,7 @@ export async function answerPage<Row, Item>(
     readonly records: (rows: readonly Row[]) => Promise<readonly (Item | null)[]>;
   },
 ): Promise<{ items: Item[]; next_page_id: string | null }> {
-  const { rows, nextPageId } = pageFrom(found, limit, of.cursor);
+  const { rows, nextPageId } = pageFrom(found, limit, (row) => writeCursor(of.cursor(row)));
   const records = await of.records(rows);
   return { items: records.filter((one) => one !== null), next_page_id: nextPageId };
 }
@@ -49,16 +49,26 @@ export function answerWrittenPage<Row, Item>(
   limit: number,
   of: { readonly cursor: (row: Row) => Cursor; readonly text: (row: Row) => string },
 ): { items: Item[]; next_page_id: string | null } {
-  const { rows, nextPageId } = pageFrom(found, limit, of.cursor);
+  const { rows, nextPageId } = pageFrom(found, limit, (row) => writeCursor(of.cursor(row)));
   return jsonText(`{"items":[${rows.map(of.text).join()}],"next_page_id":${JSON.stringify(nextPageId)}}`);
 }
 
-/** Items of one page, and the cursor of the next: there is one when a row more than asked for was found. */
-function pageFrom<Row>(
+/** Rows of one page, and the id of the next: there is one when a row more than asked for was found. */
+export function pageFrom<Row>(
   rows: readonly Row[],
   limit: number,
-  cursorOf: (row: Row) => Cursor,
+  idBehind: (row: Row) => string,
 ): { readonly rows: readonly Row[]; readonly nextPageId: string | null } {
   const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return { rows: rows.slice(0, limit), nextPageId: last === undefined ? null : writeCursor(cursorOf(last)) };
+  return { rows: rows.slice(0, limit), nextPageId: last === undefined ? null : idBehind(last) };
+}
+
+/** A page of a list that is in memory; its ids count. */
+export function listPage<Item>(
+  found: readonly Item[],
+  { limit, page_id: pageId = '' }: { readonly limit: number; readonly page_id?: string | undefined },
+): { items: Item[]; next_page_id: string | null } {
+  const from = /^\d{1,9}$/.test(pageId) ? Number(pageId) : 0;
+  const next = from + limit;
+  return { items: found.slice(from, next), next_page_id: next < found.length ? String(next) : null };
 }

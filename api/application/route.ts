@@ -31,19 +31,20 @@ export interface Call<Params, Query, Body, Caller> {
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
-export interface RouteDefinition<Operation, Params, Query, Body, Result, Given extends Access> {
+/** A route with its types forgotten, as the server of all of them holds it. */
+export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` for parameters. */
   readonly url: string;
   /** Name of the operation, unique. */
-  readonly operation: Operation;
+  readonly operation: string;
   readonly summary: string;
-  readonly access: Given;
-  readonly params?: Params;
-  readonly query?: Query;
-  readonly body?: Body;
+  readonly access: Access;
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
   /** Shape of the answer, or the media type of one that the handler sends itself. */
-  readonly result: Result;
+  readonly result: z.ZodType | string;
   /** Shape of an `application/json` that the handler sends itself. */
   readonly sends?: z.ZodType;
   readonly status?: 200 | 201;
@@ -53,6 +54,19 @@ export interface RouteDefinition<Operation, Params, Query, Body, Result, Given e
   readonly errors?: readonly ErrorCode[];
   /** Where a parameter of other addresses is found: its name, and an expression of OpenAPI over request and answer. */
   readonly leadsTo?: Readonly<Record<string, string>>;
+  readonly handler: (call: Call<unknown, unknown, unknown, never>) => Promise<unknown>;
+}
+
+export interface RouteDefinition<Operation, Params, Query, Body, Result, Given extends Access> extends Omit<
+  Route,
+  'operation' | 'access' | 'params' | 'query' | 'body' | 'result' | 'handler'
+> {
+  readonly operation: Operation;
+  readonly access: Given;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly result: Result;
   /** Null when the handler has sent the answer itself. */
   readonly handler: (
     call: Call<Output<Params>, Output<Query>, Output<Body>, CallerOf<Given>>,
@@ -73,25 +87,6 @@ export interface Shapes<Params, Query, Body, Result> {
 export interface TypedRoute<Operation extends string, Told> extends Route {
   readonly operation: Operation;
   readonly shapes?: Told;
-}
-
-/** A route with its types forgotten, as whoever serves all of them holds it. */
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly url: string;
-  readonly operation: string;
-  readonly summary: string;
-  readonly access: Access;
-  readonly params?: z.ZodType;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
-  readonly result: z.ZodType | string;
-  readonly sends?: z.ZodType;
-  readonly status?: 200 | 201;
-  readonly takesKey?: true;
-  readonly errors?: readonly ErrorCode[];
-  readonly leadsTo?: Readonly<Record<string, string>>;
-  readonly handler: (call: Call<unknown, unknown, unknown, never>) => Promise<unknown>;
 }
 
 export function route<

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { isoInstant, limitIn, pageIdIn, pageOf } from './wire.ts';
+import { listPage } from './cursor.ts';
 import { route } from './route.ts';
 
 const okSchema = z.literal('OK');
@@ -72,12 +73,8 @@ export const SERVICE_ROUTES = [
     result: pageOf(modelSchema),
     handler: ({ application, query }) => {
       const found = application.models.filter((name) => name.includes(query.query ?? ''));
-      const from = /^\d{1,9}$/.test(query.page_id ?? '') ? Number(query.page_id) : 0;
-      const next = from + query.limit;
-      return Promise.resolve({
-        items: found.slice(from, next).map((name) => ({ id: `openai/${name}`, name })),
-        next_page_id: next < found.length ? String(next) : null,
-      });
+      const models = found.map((name) => ({ id: `openai/${name}`, name }));
+      return Promise.resolve(listPage(models, query));
     },
   }),
 ] as const;

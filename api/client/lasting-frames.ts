@@ -16,7 +16,6 @@ export interface LastingOptions {
   readonly signal: AbortSignal | undefined;
   /** A connection that has said nothing for so long is broken; 45 s by default. */
   readonly silenceMs?: number | undefined;
-  /** Told of each connection that was made. */
   onConnected?(): void;
   /** Told of each connection that broke or could not be made. */
   onBroken?(error: unknown): void;

@@ -1,33 +1,44 @@
 /**
  * The deployment's configuration as an administrator sees and changes it while the service runs.
- * Owns the interface; the outermost shell, which reads the file at the start, carries it out.
+ * Owns the interface and the record of it; the outermost shell, which reads the file at the start, carries it out.
  */
+import { z } from 'zod';
+
 /** What the admin page shows as fields; each stands for one key of the file. */
-export interface ConfigurationFields {
-  /** Seconds; 0 for never (D10). */
-  readonly idleTime: number;
-  readonly deletionTime: number;
-  readonly forwardsClientHeaders: boolean;
-  readonly llmProvider: string;
-  /** As written: references stay references. */
-  readonly customHeaders: Readonly<Record<string, string>>;
-}
+const fieldsSchema = z
+  .object({
+    idle_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
+    deletion_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
+    forward_client_headers_to_llm_api: z.boolean(),
+    llm_provider: z.string(),
+    /** As written: references stay references. */
+    custom_llm_extra_headers: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'DeploymentFields' });
+
+export type ConfigurationFields = z.output<typeof fieldsSchema>;
+
+/** Fields that are left out, or undefined, stay as they are. */
+export type ConfigurationFieldsPatch = {
+  readonly [Name in keyof ConfigurationFields]?: ConfigurationFields[Name] | undefined;
+};
 
 /** The configuration as it is now. */
-export interface ConfigurationState {
-  /** Absolute; the file need not exist yet. */
-  readonly path: string;
-  readonly text: string;
-  /** Names this text: a change that rests on another one is refused. */
-  readonly revision: string;
-  readonly fields: ConfigurationFields;
-  /** Keys that a variable of the environment decides, whatever the file says. */
-  readonly overridden: readonly string[];
-  /** Keys of the file that the running service does not follow before it starts again. */
-  readonly needsRestart: readonly string[];
-  /** Why the text, or a part of it, does not hold, when it should. */
-  readonly warnings: readonly string[];
-}
+export const configurationSchema = z
+  .object({
+    /** Absolute; the file need not exist yet. */
+    path: z.string(),
+    text: z.string(),
+    /** Names this text: a change that rests on another one is refused. */
+    revision: z.string(),
+    fields: fieldsSchema,
+    overridden: z.array(z.string()).meta({ description: 'Keys that a variable of the environment decides.' }),
+    needs_restart: z.array(z.string()).meta({ description: 'Keys that hold after the next start only.' }),
+    warnings: z.array(z.string()).meta({ description: 'Why the text, or a part of it, does not hold yet.' }),
+  })
+  .meta({ id: 'DeploymentConfiguration' });
+
+export type ConfigurationState = z.output<typeof configurationSchema>;
 
 /** As a mistake in a request is told (D4): the place is the field, then line and column where they are known. */
 export interface ConfigurationFinding {
@@ -36,10 +47,10 @@ export interface ConfigurationFinding {
   readonly type: string;
 }
 
-/** What somebody wants of the file: another text, or other values of some fields. */
+/** Another text, or other values of some fields. */
 export type ConfigurationChange =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'fields'; readonly fields: Partial<ConfigurationFields> };
+  | { readonly kind: 'fields'; readonly fields: ConfigurationFieldsPatch };
 
 /** What came of a change. */
 export type ConfigurationOutcome =
@@ -52,7 +63,7 @@ export type ConfigurationOutcome =
       readonly warnings: readonly string[];
     }
   | { readonly kind: 'refused'; readonly findings: readonly ConfigurationFinding[] }
-  /** Somebody else was faster. */
+  /** The file was changed since it was read. */
   | { readonly kind: 'outdated' };
 
 /** Reads and changes the configuration of the deployment that serves the API. */

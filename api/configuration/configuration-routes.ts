@@ -1,17 +1,16 @@
 /**
  * Reading and changing the deployment's configuration, for administrators.
- * Owns the routes and the wire's spelling; what is checked, kept and applied is the desk's.
+ * Owns the routes; what is checked, kept and applied is the desk's.
  */
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Application } from '../application/application.ts';
 import { route } from '../application/route.ts';
 import { InvalidRequest } from '../application/validation.ts';
-import type {
-  ConfigurationChange,
-  ConfigurationDesk,
-  ConfigurationFields,
-  ConfigurationState,
+import {
+  configurationSchema,
+  type ConfigurationChange,
+  type ConfigurationDesk,
 } from './configuration-desk.ts';
 
 /** A configuration is a page or two; a longer text is something else. */
@@ -21,28 +20,6 @@ const SECONDS_MAX = 366 * 86_400;
 const HEADERS_MAX = 50;
 const HEADER_CHARS_MAX = 8_192;
 const WORD_CHARS_MAX = 64;
-
-const fieldsSchema = z
-  .object({
-    idle_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
-    deletion_time: z.number().meta({ description: 'Seconds; 0 for never.' }),
-    forward_client_headers_to_llm_api: z.boolean(),
-    llm_provider: z.string(),
-    custom_llm_extra_headers: z.record(z.string(), z.string()),
-  })
-  .meta({ id: 'DeploymentFields' });
-
-const configurationSchema = z
-  .object({
-    path: z.string(),
-    text: z.string(),
-    revision: z.string(),
-    fields: fieldsSchema,
-    overridden: z.array(z.string()).meta({ description: 'Keys that a variable of the environment decides.' }),
-    needs_restart: z.array(z.string()).meta({ description: 'Keys that hold after the next start only.' }),
-    warnings: z.array(z.string()).meta({ description: 'Why the text, or a part of it, does not hold yet.' }),
-  })
-  .meta({ id: 'DeploymentConfiguration' });
 
 const deployedSchema = configurationSchema.extend({
   applied: z.array(z.string()).meta({ description: 'Keys that hold from now on.' }),
@@ -77,7 +54,7 @@ export const CONFIGURATION_ROUTES = [
     access: 'admin',
     result: configurationSchema,
     errors: ['not_found'],
-    handler: async ({ application }) => shown(await deskOf(application).state()),
+    handler: ({ application }) => deskOf(application).state(),
   }),
   route({
     method: 'PUT',
@@ -101,7 +78,7 @@ export const CONFIGURATION_ROUTES = [
     result: deployedSchema,
     errors: ERRORS,
     handler: ({ application, body: { fields, revision } }) =>
-      deploy(application, revision, { kind: 'fields', fields: fieldsOf(fields) }),
+      deploy(application, revision, { kind: 'fields', fields }),
   }),
 ] as const;
 
@@ -121,7 +98,7 @@ async function deploy(
   switch (outcome.kind) {
     case 'deployed': {
       const { state, applied, warnings } = outcome;
-      return { ...shown(state), applied: [...applied], warnings: [...state.warnings, ...warnings] };
+      return { ...state, applied: [...applied], warnings: [...state.warnings, ...warnings] };
     }
     case 'refused':
       throw new InvalidRequest(outcome.findings);
@@ -131,35 +108,4 @@ async function deploy(
         'Cannot save the configuration: it was changed since it was read; read it again',
       );
   }
-}
-
-function shown(state: ConfigurationState): z.output<typeof configurationSchema> {
-  const { path, text, revision, fields, overridden, needsRestart, warnings } = state;
-  return {
-    ...{ path, text, revision },
-    fields: {
-      idle_time: fields.idleTime,
-      deletion_time: fields.deletionTime,
-      forward_client_headers_to_llm_api: fields.forwardsClientHeaders,
-      llm_provider: fields.llmProvider,
-      custom_llm_extra_headers: { ...fields.customHeaders },
-    },
-    overridden: [...overridden],
-    needs_restart: [...needsRestart],
-    warnings: [...warnings],
-  };
-}
-
-function fieldsOf(fields: z.output<typeof fieldsIn>): Partial<ConfigurationFields> {
-  const { idle_time, deletion_time, forward_client_headers_to_llm_api, llm_provider } = fields;
-  const { custom_llm_extra_headers } = fields;
-  return {
-    ...(idle_time === undefined ? {} : { idleTime: idle_time }),
-    ...(deletion_time === undefined ? {} : { deletionTime: deletion_time }),
-    ...(forward_client_headers_to_llm_api === undefined
-      ? {}
-      : { forwardsClientHeaders: forward_client_headers_to_llm_api }),
-    ...(llm_provider === undefined ? {} : { llmProvider: llm_provider }),
-    ...(custom_llm_extra_headers === undefined ? {} : { customHeaders: custom_llm_extra_headers }),
-  };
 }

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { SpendRow } from '../../core/money/spend.ts';
 import type { World } from '../../activities/world.ts';
+import { pageFrom } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import {
   instantIn,
@@ -84,12 +85,8 @@ export const USAGE_ROUTES = [
         ...(after === null ? {} : { after }),
         limit: limit + 1,
       });
-      const rows = found.slice(0, limit);
-      const last = found.length > limit ? rows.at(-1) : undefined;
-      return {
-        items: rows.map(callOf),
-        next_page_id: last === undefined ? null : `${last.startedAt} ${last.callId}`,
-      };
+      const { rows, nextPageId } = pageFrom(found, limit, (one) => `${one.startedAt} ${one.callId}`);
+      return { items: rows.map(callOf), next_page_id: nextPageId };
     },
   }),
 ] as const;

@@ -1,8 +1,10 @@
 /**
  * What the API needs of the simulator, which is not its own.
- * Owns the interface; must not hold an implementation.
+ * Owns the interface and the record of a play; must not hold an implementation.
  */
+import { z } from 'zod';
 import type { Deployment } from '../../ports/deployment.ts';
+import { nanoUsd } from '../runs/run-record.ts';
 
 /** The lifecycle policy of a deployment, and how often it asks. */
 export type PlayedDeployment = Pick<Deployment, 'limits' | 'capacity' | 'onFull' | 'grouping' | 'pollMs'>;
@@ -18,62 +20,61 @@ export interface SimulatedJob {
   readonly seed: number;
 }
 
-export interface Spread {
-  readonly p50: number;
-  readonly p95: number;
-  readonly max: number;
-}
+const spreadSchema = z
+  .object({ p50: z.int(), p95: z.int(), max: z.int() })
+  .meta({ id: 'SimulatedSpread' })
+  .nullable();
 
-/** Milliseconds since the beginning of the run, and what holds from there on. */
-export interface SimulatedPoint {
-  readonly atMs: number;
-  readonly value: number;
-}
+const atMs = z.int().meta({ description: 'Milliseconds since the beginning.' });
 
-/** How many conversations do what from then on. */
-export interface SimulatedCounts {
-  readonly atMs: number;
-  readonly queued: number;
-  readonly starting: number;
-  readonly working: number;
-  readonly paused: number;
-  readonly ended: number;
-}
+/** One play, as it is answered; `parley simulate` says the same of the same job, deployment and seed. */
+export const simulationSchema = z
+  .object({
+    plan_hash: z.string(),
+    seed: z.int(),
+    conversations: z.int(),
+    left_out: z.array(z.string()).meta({
+      description: 'Keys of what stands for conversations that are known once others have ended; the first.',
+    }),
+    left_out_count: z.int(),
+    phase: z.string(),
+    reason: z.string().nullable(),
+    makespan_ms: z.int().nullable().meta({ description: 'Null while a conversation has not ended.' }),
+    makespan_bound_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'What list scheduling takes at the least for the same work.' }),
+    cut_at_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'Simulated time up to which it was played, when it was cut off there.' }),
+    shown_until_ms: atMs,
+    queued_ms: spreadSchema,
+    queued_total_ms: z.int(),
+    conversation_ms: spreadSchema,
+    cost_nano_usd: nanoUsd,
+    ended: z.record(z.string(), z.int()).meta({ description: 'Conversations by outcome.' }),
+    met: z.record(z.string(), z.int()).meta({ description: 'Conversations by the limit that they met.' }),
+    sandboxes_peak: z.int(),
+    sandboxes_peak_at_ms: atMs,
+    sandboxes_max: z.int().meta({ description: 'Slots that a user may hold at once.' }),
+    steps: z.int(),
+    hash: z.string().meta({ description: 'Over every step.' }),
+    activities: z
+      .array(
+        z.object({
+          at_ms: atMs,
+          ...{ queued: z.int(), starting: z.int(), working: z.int(), paused: z.int(), ended: z.int() },
+        }),
+      )
+      .meta({ description: 'How many conversations do what, from each instant on; at most 1,000 points.' }),
+    slots: z
+      .array(z.object({ at_ms: atMs, value: z.int() }))
+      .meta({ description: 'Sandboxes that hold a slot, from each instant on; at most 1,000 points.' }),
+  })
+  .meta({ id: 'JobSimulation' });
 
-/** One play; `parley simulate` says the same of the same job, deployment and seed. */
-export interface JobSimulation {
-  readonly planHash: string;
-  readonly seed: number;
-  readonly conversations: number;
-  /** Keys of what stands for conversations that are known only once others have ended; the first of them. */
-  readonly leftOut: readonly string[];
-  readonly leftOutCount: number;
-  readonly phase: string;
-  readonly reason: string | null;
-  /** Null while a conversation has not ended. */
-  readonly makespanMs: number | null;
-  readonly makespanBoundMs: number | null;
-  /** Simulated time up to which it was played, when it was cut off there. */
-  readonly cutAtMs: number | null;
-  /** Where the picture of it ends. */
-  readonly shownUntilMs: number;
-  readonly queuedMs: Spread | null;
-  readonly queuedTotalMs: number;
-  readonly conversationMs: Spread | null;
-  readonly costNanoUsd: number;
-  /** By outcome; who has not ended is in none of them. */
-  readonly ended: Readonly<Record<string, number>>;
-  /** Conversations by the limit that they met. */
-  readonly met: Readonly<Record<string, number>>;
-  readonly sandboxesPeak: number;
-  readonly sandboxesPeakAtMs: number;
-  readonly sandboxesMax: number;
-  readonly steps: number;
-  readonly hash: string;
-  /** Step functions, at most a thousand points each. */
-  readonly activities: readonly SimulatedCounts[];
-  readonly slots: readonly SimulatedPoint[];
-}
+export type JobSimulation = z.output<typeof simulationSchema>;
 
 /** Plays jobs that come over the API. */
 export interface JobSimulator {

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { userId as asUserId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ApiKey } from '../../ports/api-keys.ts';
+import { pageFrom } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { instantIn, instantOut, isoInstant, limitIn, pageOf, parseInstant } from '../application/wire.ts';
 import { keyScope } from '../application/words.ts';
@@ -154,17 +155,12 @@ export const KEY_ROUTES = [
         ...(query.outcome === undefined ? {} : { outcome: query.outcome }),
       };
       const found = await application.audit.entries({ before, limit: query.limit + 1, filter });
-      const shown = found.slice(0, query.limit);
-      const last = found.length > query.limit ? shown.at(-1) : undefined;
+      const { rows, nextPageId } = pageFrom(found, query.limit, ({ position }) => String(position));
       return {
-        items: shown.map(({ position, at, userId, keyId, ...rest }) => ({
-          ...rest,
-          id: position,
-          at: isoInstant(at),
-          user_id: userId,
-          key_id: keyId,
+        items: rows.map(({ position, at, userId, keyId, ...rest }) => ({
+          ...{ ...rest, id: position, at: isoInstant(at), user_id: userId, key_id: keyId },
         })),
-        next_page_id: last === undefined ? null : String(last.position),
+        next_page_id: nextPageId,
       };
     },
   }),

@@ -7,6 +7,7 @@ import { budgetWindow } from '../../core/money/budget-window.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
 import type { Application } from '../application/application.ts';
+import { pageFrom } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { instantOut, isoInstant, limitIn, pageIdIn, pageOf } from '../application/wire.ts';
 import { nanoUsd } from '../runs/run-record.ts';
@@ -49,12 +50,11 @@ export const PROXY_KEY_ROUTES = [
     handler: async ({ application, query: { name__contains: part = '', page_id: after, limit } }) => {
       const page = { afterName: nameIn(after), nameContains: part, limit: limit + 1 };
       const found = await application.proxyKeys.page(page);
-      const shown = found.slice(0, limit);
-      const last = found.length > limit ? shown.at(-1) : undefined;
-      return {
-        items: await Promise.all(shown.map((record) => recordOf(application, record))),
-        next_page_id: last === undefined ? null : Buffer.from(last.name, 'utf8').toString('base64url'),
-      };
+      const { rows, nextPageId } = pageFrom(found, limit, ({ name }) =>
+        Buffer.from(name, 'utf8').toString('base64url'),
+      );
+      const items = await Promise.all(rows.map((record) => recordOf(application, record)));
+      return { items, next_page_id: nextPageId };
     },
   }),
   route({

@@ -26,7 +26,6 @@ export async function findRun({ world }: Application, caller: Principal, id: str
   throw new ParleyError('not_found', 'Run not found');
 }
 
-/** The id of a run in an address. */
 export const runParams = z.object({
   run_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'Input should be the id of a run'),
 });

@@ -104,7 +104,6 @@ const scoreSchema = z
   })
   .meta({ id: 'Score' });
 
-/** An item of a run, as the API has it. */
 export const runItemSchema = z
   .object({
     key: z.string(),

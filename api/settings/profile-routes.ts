@@ -24,6 +24,7 @@ const nameIn = z
   .string()
   .regex(/^[A-Za-z0-9._-]{1,64}$/, 'Names hold letters, digits, dot, dash and underscore');
 const params = z.object({ profile_name: nameIn });
+const OF_PROFILE = { access: 'keyInEither', params, errors: ['not_found'] } as const;
 
 const headersIn = z
   .record(
@@ -90,10 +91,8 @@ export const PROFILE_ROUTES = [
     url: '/api/v1/settings/profiles/:profile_name',
     operation: 'get_profile',
     summary: 'One profile without its key.',
-    access: 'keyInEither',
-    params,
+    ...OF_PROFILE,
     result: z.object({ name: z.string(), config: configSchema, api_key_set: z.boolean() }),
-    errors: ['not_found'],
     handler: async (call) => {
       const { name, model, baseUrl, apiKey, extraHeaders } = await find(call, call.params.profile_name);
       const config = { model, base_url: baseUrl, api_key: null, extra_headers: extraHeaders };
@@ -158,10 +157,8 @@ export const PROFILE_ROUTES = [
     url: '/api/v1/settings/profiles/:profile_name/activate',
     operation: 'activate_profile',
     summary: 'New conversations take this profile.',
-    access: 'keyInEither',
-    params,
+    ...OF_PROFILE,
     result: savedSchema.extend({ model: z.string().nullable() }),
-    errors: ['not_found'],
     handler: async (call) => {
       const { name, model } = await find(call, call.params.profile_name);
       const { application, caller } = call;

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { requirePermitted } from '../../activities/secret-rules.ts';
 import { SECRET_BYTES_MAX, SECRETS_MAX } from '../../core/limits.ts';
 import { ParleyError } from '../../core/parley-error.ts';
+import { listPage } from '../application/cursor.ts';
 import { route } from '../application/route.ts';
 import { limitIn, pageIdIn, pageOf } from '../application/wire.ts';
 import {
@@ -42,12 +43,7 @@ export const SECRET_ROUTES = [
       const wanted = (query.name__contains ?? '').toLowerCase();
       const all = await listSecrets(application, caller.userId);
       const found = all.filter(({ name }) => name.toLowerCase().includes(wanted));
-      const from = /^\d{1,4}$/.test(query.page_id ?? '') ? Number(query.page_id) : 0;
-      const next = from + query.limit;
-      return {
-        items: found.slice(from, next).map(({ name, description }) => ({ name, description })),
-        next_page_id: next < found.length ? String(next) : null,
-      };
+      return listPage(found, query);
     },
   }),
   route({

@@ -12,7 +12,8 @@ import { EXIT, type ExitCode, exitCodeOfRun } from '../../host/exit-code.ts';
 import { noSuchRun } from '../../host/open-deployment.ts';
 import { runRecord, writeAnswer } from '../../host/records.ts';
 import { countEnded, runCounts, runState } from '../../core/run/run-words.ts';
-import { pause, type Shell } from '../../host/shell.ts';
+import type { Shell } from '../../host/shell.ts';
+import { sleep } from '../../runtimes/on-host/wait.ts';
 import { openRun } from '../open-run.ts';
 import type { ServerOptions } from '../server/server-address.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
@@ -49,7 +50,7 @@ async function wait(shell: Shell, id: string, options: WaitOptions): Promise<Exi
   const met: { code: ExitCode | null } = { code: null };
   const signal = AbortSignal.any([interrupt.signal, over.signal]);
   const ended = new AbortController();
-  if (timeoutMs !== null) void pause(shell.clock, timeoutMs, ended.signal).then(() => over.abort());
+  if (timeoutMs !== null) void sleep(shell.clock, timeoutMs, ended.signal).then(() => over.abort());
   try {
     const onRows = (row: RunRow, items: readonly RunItemRow[]): void => {
       met.code = codeOf(wanted, row, items);

@@ -6,7 +6,7 @@
 import { Agent, fetch as fetchOver } from 'undici';
 import { createClient, type Client } from '../../api/client/client.ts';
 import type { EngineKind } from '../../host/config/deployment-config.ts';
-import { requireLocalApi } from '../../host/owner/owner-desk.ts';
+import { withLocalApi } from '../../host/owner/owner-desk.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { printable } from '../../host/terminal-text.ts';
 import { serverAddress, type ServerOptions } from '../server/server-address.ts';
@@ -68,7 +68,7 @@ function socketFetch(host: Host): SocketFetch {
   let open: { readonly path: string; readonly agent: Agent } | null = null;
   return {
     fetch: (async (input: string, init: object) => {
-      const socketPath = await requireLocalApi(host);
+      const socketPath = await withLocalApi(host).localApi();
       if (open?.path !== socketPath) {
         await open?.agent.destroy();
         open = { path: socketPath, agent: new Agent({ connect: { socketPath }, bodyTimeout: 0 }) };

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { SECOND_MS } from '../../core/time.ts';
-import { pause } from '../../host/shell.ts';
+import { sleep } from '../../runtimes/on-host/wait.ts';
 import type { ToolCall } from './mcp-tool.ts';
 
 /** A caller sees no difference to "at once", and the store hardly notices. */
@@ -55,7 +55,7 @@ export async function waitUntil<State>(
       told = { words: said, at: now };
     }
     if (now >= until) return { state, timedOut: true };
-    await pause(clock, Math.min(POLL_MS, until - now), signal);
+    await sleep(clock, Math.min(POLL_MS, until - now), signal);
     signal.throwIfAborted();
   }
 }

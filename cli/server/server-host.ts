@@ -23,7 +23,6 @@ export interface ServerHostOptions extends ServerAddress {
 const PAGE_ROWS = 100;
 /** Newest runs that are listed; older ones are asked for by their id. */
 const RUNS_MAX = 1_000;
-/** Files fetched at once. */
 const FETCHED_AT_ONCE = 4;
 
 export function openServerHost({ url, key, resultsDir, onNotice }: ServerHostOptions): Host {

@@ -20,7 +20,6 @@ export function answerRecords(
   { startAt, seed, slotsMax }: AnswerRecordsOptions,
 ): JsonRecord[] {
   const since = (at: number): number => at - startAt;
-  const sums = playSummary(answer, startAt);
   const conversations = answer.conversations.map((one) => ({
     type: 'simulated',
     key: one.key,
@@ -39,19 +38,27 @@ export function answerRecords(
       seed,
       phase: answer.phase,
       reason: answer.reason,
-      makespan_ms: sums.makespanMs,
-      makespan_bound_ms: sums.makespanBoundMs,
-      queued_ms: sums.queuedMs,
-      queued_total_ms: sums.queuedTotalMs,
-      conversation_ms: sums.conversationMs,
-      cost_nano_usd: sums.costNanoUsd,
-      sandboxes_peak: sums.sandboxesPeak,
-      sandboxes_peak_at_ms: sums.sandboxesPeakAtMs,
+      ...sumsRecord(answer, startAt),
       sandboxes_max: slotsMax,
-      steps: sums.steps,
-      hash: sums.hash,
     },
   ];
+}
+
+/** What a play came to, the same wherever it is shown. */
+export function sumsRecord(answer: PlanAnswer, startAt: number) {
+  const sums = playSummary(answer, startAt);
+  return {
+    makespan_ms: sums.makespanMs,
+    makespan_bound_ms: sums.makespanBoundMs,
+    queued_ms: sums.queuedMs,
+    queued_total_ms: sums.queuedTotalMs,
+    conversation_ms: sums.conversationMs,
+    cost_nano_usd: sums.costNanoUsd,
+    sandboxes_peak: sums.sandboxesPeak,
+    sandboxes_peak_at_ms: sums.sandboxesPeakAtMs,
+    steps: sums.steps,
+    hash: sums.hash,
+  };
 }
 
 function curveRecords(

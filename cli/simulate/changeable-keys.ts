@@ -79,7 +79,6 @@ export const CHANGEABLE_KEYS: ReadonlyMap<string, ChangeableKey> = new Map([
 ]);
 
 type Entry = readonly [name: string, key: ChangeableKey];
-/** Section and key of a file. */
 type KeyPath = readonly [section: string, key: string];
 
 function policyKey(path: KeyPath, change: (policy: Policy, value: ChangeValue) => Partial<Policy>): Entry {

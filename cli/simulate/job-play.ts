@@ -1,5 +1,5 @@
 /**
- * One play of a job that came as a text, for whoever shows it elsewhere than in a terminal.
+ * One play of a job that came as a text, to be shown elsewhere than in a terminal.
  * Owns its bounds and what is told of it; models, seed and time are those of `parley simulate`.
  */
 import type { JobSimulation, SimulatedJob } from '../../api/jobs/job-simulator.ts';
@@ -12,7 +12,7 @@ import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { simulateBounded, type BoundedAnswer } from '../../simulator/simulate-plan.ts';
 import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { planPage } from '../../simulator/views/plan-page.ts';
-import { playSummary } from '../../simulator/views/play-figures.ts';
+import { sumsRecord } from './answer-records.ts';
 import { UNTIL_DEFAULT_MS } from './play-request.ts';
 import { refuseBroken } from './refuse-broken.ts';
 
@@ -63,16 +63,16 @@ export function simulationOf({ plan, leftOut, answer, cutAtMs, job }: PlayedJob)
   const { conversations, phase, reason, makespanMs, endedAt, curves } = answer;
   const since = (at: number): number => at - START_AT_DEFAULT;
   return {
-    ...playSummary(answer, START_AT_DEFAULT),
-    ...{ planHash: plan.hash, seed: job.seed, conversations: conversations.length },
-    leftOut: leftOut.slice(0, LEFT_OUT_SHOWN_MAX).map(({ key }) => key),
-    leftOutCount: leftOut.length,
-    ...{ phase, reason, cutAtMs, shownUntilMs: makespanMs ?? since(endedAt) },
+    ...sumsRecord(answer, START_AT_DEFAULT),
+    ...{ plan_hash: plan.hash, seed: job.seed, conversations: conversations.length },
+    left_out: leftOut.slice(0, LEFT_OUT_SHOWN_MAX).map(({ key }) => key),
+    left_out_count: leftOut.length,
+    ...{ phase, reason, cut_at_ms: cutAtMs, shown_until_ms: makespanMs ?? since(endedAt) },
     ended: counts(conversations.flatMap(({ outcome }) => outcome ?? [])),
     met: counts(conversations.flatMap(({ met }) => met)),
-    sandboxesMax: slotsMaxOf(job.deployment.capacity),
-    activities: (curves?.activities ?? []).map(({ at, ...numbers }) => ({ atMs: since(at), ...numbers })),
-    slots: (curves?.slots ?? []).map(({ at, value }) => ({ atMs: since(at), value })),
+    sandboxes_max: slotsMaxOf(job.deployment.capacity),
+    activities: (curves?.activities ?? []).map(({ at, ...numbers }) => ({ at_ms: since(at), ...numbers })),
+    slots: (curves?.slots ?? []).map(({ at, value }) => ({ at_ms: since(at), value })),
   };
 }
 
@@ -82,7 +82,6 @@ function counts(words: readonly string[]): Record<string, number> {
   return found;
 }
 
-/** Which conversations of a plan can be played. */
 interface Playable {
   readonly plan: Plan;
   /** Each stands for conversations that are not known yet. */

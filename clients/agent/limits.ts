@@ -27,7 +27,6 @@ export const MESSAGE_PAGES_MAX = 20;
 export const PATCHED_FILE_BYTES_MAX = 100 * 1024 * 1024;
 /** Making a patch of a large repository. */
 export const PATCH_TIMEOUT_MS = 120_000;
-/** Pages of one command's output. */
 export const OUTPUT_PAGES_MAX = 100;
 /** Of all pages of one command's output together; the reference server keeps no more of one. */
 export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;

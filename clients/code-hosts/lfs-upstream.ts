@@ -7,7 +7,8 @@ import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { request as send, type Dispatcher } from 'undici';
 import { z } from 'zod';
-import { parsed, type LfsFault, type LfsObject, type LfsSource } from './lfs.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
+import type { LfsFault, LfsObject, LfsSource } from './lfs.ts';
 import { LFS_ANSWER_BYTES_MAX, REDIRECTS_MAX, UPSTREAM_SILENCE_MS } from './limits.ts';
 import { USER_AGENT, type UpstreamCall } from './upstream.ts';
 
@@ -73,7 +74,7 @@ async function ask(host: Host, objects: readonly LfsObject[]): Promise<readonly 
     if (status === 401 || status === 403 || status === 404) return null;
     throw new Error(`the code host answered ${status} to a question of Git LFS`);
   }
-  const read = answerSchema.safeParse(parsed(await boundedText(body)));
+  const read = answerSchema.safeParse(parsedJson(await boundedText(body)));
   if (!read.success) throw new Error('the code host answered what is none of Git LFS');
   const byOid = new Map(read.data.objects.map((one) => [one.oid, one]));
   return objects.map(({ oid }) => foundOf(byOid.get(oid), host));

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import { LFS_BATCH_BYTES_MAX, LFS_OBJECTS_MAX } from './limits.ts';
 
 /** A read request of Git LFS; whether it is allowed is decided elsewhere. */
@@ -110,13 +111,5 @@ async function jsonOf(request: IncomingMessage): Promise<unknown> {
     if (bytes > LFS_BATCH_BYTES_MAX) return undefined;
     chunks.push(chunk as Buffer);
   }
-  return parsed(Buffer.concat(chunks).toString('utf8'));
-}
-
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return parsedJson(Buffer.concat(chunks).toString('utf8'));
 }

@@ -3,6 +3,7 @@
  * Owns the names and the reading of one value; must not price a row or match it with anything.
  */
 import { parseDecimal, type Decimal } from '../../core/money/money.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import type { ExportReading } from '../../ports/gateway-export.ts';
 
 export type RawRow = Readonly<Record<string, unknown>>;
@@ -136,7 +137,7 @@ export class FieldReader {
     if (typeof text !== 'string') return text;
     const last = this.lastTexts[field];
     if (last?.text === text) return last.value;
-    const value = valueOf(text);
+    const value = parsedJson(text) ?? null;
     this.lastTexts[field] = { text, value };
     return value;
   }
@@ -183,15 +184,6 @@ function placesOf(names: Readonly<Record<Field, readonly string[]>>): ReadonlyMa
     }
   }
   return places;
-}
-
-/** Null for what is no JSON. */
-function valueOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Of a row, as many as a person looks through for the right one. */

@@ -76,7 +76,6 @@ export function showPath(file: string, cwd: string): string {
   return relative === '' || relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }
 
-/** A text that is in no file. */
 export function readDeploymentText(text: string, shown: string): DeploymentFile {
   return parse('', shown, Buffer.from(text, 'utf8'));
 }

@@ -17,19 +17,9 @@ const noteSchema = z.object({
 
 export type EngineNote = z.infer<typeof noteSchema>;
 
-const NOTE = noteFile(noteSchema);
-
-type Place = Pick<Places, 'engineNote'>;
-
-export function writeEngineNote({ engineNote }: Place, note: EngineNote): void {
-  NOTE.write(engineNote, note);
-}
-
-/** Null when there is none, or none that can be read. */
-export function readEngineNote({ engineNote }: Place): EngineNote | null {
-  return NOTE.read(engineNote);
-}
-
-export function removeEngineNote({ engineNote }: Place): void {
-  NOTE.remove(engineNote);
-}
+/** Read is null when there is none, or none that can be read. */
+export const {
+  write: writeEngineNote,
+  read: readEngineNote,
+  remove: removeEngineNote,
+} = noteFile(noteSchema, ({ engineNote }: Pick<Places, 'engineNote'>) => engineNote);

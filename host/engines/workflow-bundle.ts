@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { z } from 'zod';
 import { ParleyError } from '../../core/parley-error.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import { buildIdOf } from '../../temporal/versioning/worker-version.ts';
 import { builtProgram } from '../sandboxes/places.ts';
 import { programVersion, versionIn } from '../program-version.ts';
@@ -38,7 +39,9 @@ export function findWorkflowBundle(): WorkflowBundle {
 export function checkBundle(file: string, own: BundleVersions): WorkflowBundle {
   const code = read(file);
   if (code === null) throw unusable('it is missing');
-  const stamp = stampSchema.safeParse(parse(read(file.replace(/\.js$/, '.json'))?.toString('utf8')));
+  const stamp = stampSchema.safeParse(
+    parsedJson(read(file.replace(/\.js$/, '.json'))?.toString('utf8') ?? ''),
+  );
   if (!stamp.success) throw unusable('nothing says what it was made by');
   const { program, sdk, hash } = stamp.data;
   if (sdk !== own.sdk) {
@@ -58,14 +61,6 @@ function unusable(because: string): ParleyError {
 function read(file: string): Buffer | null {
   try {
     return readFileSync(file);
-  } catch {
-    return null;
-  }
-}
-
-function parse(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
   } catch {
     return null;
   }

@@ -6,38 +6,26 @@ import { z } from 'zod';
 import { noteFile } from '../note-file.ts';
 import type { Standing } from './followed-configuration.ts';
 
-const NOTE = noteFile<Standing>(
-  z.object({
-    file: z.string(),
-    revision: z.string(),
-    refused: z.array(
-      z.object({
-        severity: z.enum(['error', 'warning']),
-        area: z.enum(['deployment', 'proxy']),
-        file: z.string(),
-        line: z.number().nullable(),
-        column: z.number().nullable(),
-        message: z.string(),
-        remedy: z.string().nullable(),
-      }),
-    ),
-    needsRestart: z.array(z.string()),
-  }),
-);
+const noteSchema: z.ZodType<Standing> = z.object({
+  file: z.string(),
+  revision: z.string(),
+  refused: z.array(
+    z.object({
+      severity: z.enum(['error', 'warning']),
+      area: z.enum(['deployment', 'proxy']),
+      file: z.string(),
+      line: z.number().nullable(),
+      column: z.number().nullable(),
+      message: z.string(),
+      remedy: z.string().nullable(),
+    }),
+  ),
+  needsRestart: z.array(z.string()),
+});
 
-interface Place {
-  readonly configurationNote: string;
-}
-
-export function writeConfigurationNote({ configurationNote }: Place, standing: Standing): void {
-  NOTE.write(configurationNote, standing);
-}
-
-/** Null when nobody follows a file: there is none, or none that can be read. */
-export function readConfigurationNote({ configurationNote }: Place): Standing | null {
-  return NOTE.read(configurationNote);
-}
-
-export function removeConfigurationNote({ configurationNote }: Place): void {
-  NOTE.remove(configurationNote);
-}
+/** Read is null when nothing follows a file: there is none, or none that can be read. */
+export const {
+  write: writeConfigurationNote,
+  read: readConfigurationNote,
+  remove: removeConfigurationNote,
+} = noteFile(noteSchema, (place: { readonly configurationNote: string }) => place.configurationNote);

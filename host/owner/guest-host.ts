@@ -4,18 +4,15 @@
  * Owns that change of hands; must not carry anything out beside a living owner.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ReconcileAnswer } from '../../activities/reconcile-run.ts';
-import type { Reported } from '../../activities/report-run.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { RunId } from '../../core/ids.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { deployedFiles } from '../deployed-files.ts';
 import type { Host, HostOptions } from '../host-port.ts';
 import type { Closers } from '../closers.ts';
 import { readDeployedStore } from '../follow/config-store.ts';
 import { hostLife } from '../host-life.ts';
-import { requireLocalApi } from './owner-desk.ts';
-import { openOwnerLink, type OwnerLink } from './owner-link.ts';
+import { withLocalApi } from './owner-desk.ts';
+import { openOwnerLink, type OwnerLink, type Owning } from './owner-link.ts';
 import { readerOf } from './reader.ts';
 import { createRunWatch } from '../run-watch.ts';
 import { environmentSecrets } from '../secret-source.ts';
@@ -75,16 +72,9 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
     warnings: [],
     goesOn: () => guest.isElsewhere,
     startRun: (runId, plan, secrets = environmentSecrets(plan, process.env)) =>
-      guest.ask(
-        (other) => other.startRun(runId, plan, secrets),
-        (own) => own.startRun(runId, plan, secrets),
-      ),
+      guest.ask((owner) => owner.startRun(runId, plan, secrets)),
     localApi: () => guest.localApi((error) => life.fail(error)),
-    tellRun: (runId, event, amended) =>
-      guest.ask(
-        (other) => other.tellRun(runId, event, amended),
-        (own) => own.tellRun(runId, event, amended),
-      ),
+    tellRun: (...told) => guest.ask((owner) => owner.tellRun(...told)),
     async waitForRun(runId, onChange, signal) {
       const over = new AbortController();
       const standing = guest.standIn(AbortSignal.any([signal, over.signal]));
@@ -95,16 +85,9 @@ export async function openGuestHost(config: DeploymentConfig, opening: GuestOpen
         over.abort();
       }
     },
-    reconcile: async (runId, request) =>
-      (await guest.work(
-        runId,
-        'reconcile',
-        (own) => own.reconcile(runId, request),
-        request,
-      )) as ReconcileAnswer,
-    report: async (runId) => (await guest.work(runId, 'report', (own) => own.report(runId))) as Reported,
-    collect: async (runId) =>
-      (await guest.work(runId, 'collect', (own) => own.collect(runId))) as readonly string[],
+    reconcile: (...asked) => guest.ask((owner) => owner.reconcile(...asked)),
+    report: (runId) => guest.ask((owner) => owner.report(runId)),
+    collect: (runId) => guest.ask((owner) => owner.collect(runId)),
     async close() {
       await closers.run();
       life.end();
@@ -144,15 +127,12 @@ class Guest {
   }
 
   /** A request is the same however often it is made: an owner that ended on the way is followed by the next one. */
-  async ask<Answer>(
-    other: (link: OwnerLink) => Promise<Answer>,
-    own: (host: Host) => Promise<Answer>,
-  ): Promise<Answer> {
+  async ask<Answer>(work: (owner: Owning) => Promise<Answer>): Promise<Answer> {
     for (;;) {
       const { owner } = this;
-      if (owner.kind === 'own') return await own(owner.host);
+      if (owner.kind === 'own') return await work(withLocalApi(owner.host));
       try {
-        return await other(owner.link);
+        return await work(owner.link);
       } catch (error) {
         if (!(error instanceof ParleyError) || error.code !== 'engine_unreachable') throw error;
         await this.change();
@@ -160,21 +140,12 @@ class Guest {
     }
   }
 
-  work(
-    runId: RunId,
-    task: 'collect' | 'report' | 'reconcile',
-    own: (host: Host) => Promise<unknown>,
-    request?: object,
-  ): Promise<unknown> {
-    return this.ask((other) => other.work(runId, task, request), own);
-  }
-
   /** What is begun there goes on while nobody asks: this process takes the place of an owner that ends. */
   async localApi(onFailure: (error: Error) => void): Promise<string> {
     this.staying ??= this.standIn(new AbortController().signal).catch((error: unknown) =>
       onFailure(error as Error),
     );
-    return await this.ask((other) => other.localApi(), requireLocalApi);
+    return await this.ask((owner) => owner.localApi());
   }
 
   /** As long as somebody waits here, an owner that ends is replaced. @throws what keeps this process from going on */

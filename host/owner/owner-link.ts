@@ -7,24 +7,23 @@ import type { ControlRequest, OwnerFacts, OwnerTask } from '../../api/control-se
 import { ERROR_CATALOGUE, type ErrorCode } from '../../core/error-catalogue.ts';
 import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
-import type { Plan } from '../../core/plan/plan.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
-import type { HostPort, RunRequest } from '../host-port.ts';
+import type { Host, HostPort } from '../host-port.ts';
 import { placesOf } from '../sandboxes/places.ts';
 
 /** Also of an owner that ends while it is asked. */
 const NOBODY_THERE = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-export interface OwnerLink {
+/** What an owner of a data directory does for who asks, in its own process or over its socket. */
+export type Owning = Required<
+  Pick<Host, 'startRun' | 'tellRun' | 'collect' | 'report' | 'reconcile' | 'localApi'>
+>;
+
+/** @throws of each call: ParleyError as the owner does; `engine_unreachable` when it has ended */
+export interface OwnerLink extends Owning {
   readonly facts: OwnerFacts;
   /** Resolves when the owner has ended, or this link was closed. */
   readonly lost: Promise<void>;
-  /** @throws ParleyError as the owner does; `engine_unreachable` when it has ended */
-  startRun(runId: RunId, plan: Plan, secrets: Readonly<Record<string, string>>): Promise<void>;
-  tellRun(runId: RunId, event: RunRequest, amended?: Plan): Promise<void>;
-  work(runId: RunId, task: OwnerTask, request?: object): Promise<unknown>;
-  /** Path of the socket on which the owner serves the application API. */
-  localApi(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -45,6 +44,8 @@ export async function openOwnerLink({
     if (answer !== null) return answer;
     throw new ParleyError('engine_unreachable', 'Cannot ask the engine: its process has ended');
   };
+  const work = async <Answer>(runId: RunId, task: OwnerTask, request?: object): Promise<Answer> =>
+    ((await post('/work', { runId, task, request })) as { readonly answer: Answer }).answer;
   return {
     facts: facts as OwnerFacts,
     lost: present.lost,
@@ -53,8 +54,9 @@ export async function openOwnerLink({
       void (await (amended === undefined
         ? post('/control', { runId, event })
         : post('/amendments', { runId, event, amended }))),
-    work: async (runId, task, request) =>
-      ((await post('/work', { runId, task, request })) as { readonly answer: unknown }).answer,
+    collect: (runId) => work(runId, 'collect'),
+    report: (runId) => work(runId, 'report'),
+    reconcile: (runId, request) => work(runId, 'reconcile', request),
     localApi: async () => ((await post('/application', {})) as { readonly socketPath: string }).socketPath,
     close: present.close,
   };

@@ -13,6 +13,7 @@ import {
   type ModelAnswer,
   type Refusal,
 } from './gateway-answer.ts';
+import { bounded } from './ref-reader.ts';
 
 /** Where a gateway is and what opens it: the part of a model entry that is the gateway's. */
 export interface GatewayPlace {
@@ -75,7 +76,9 @@ async function ask(place: GatewayPlace, { path, body, signal }: Question): Promi
     const coding = answer.headers['content-encoding'];
     // Some gateways pack whatever they send, asked or not. What cannot be unpacked says nothing.
     await readyCodings();
-    const bytes = decodedBody({ bytes: await bounded(answer.body), coding, bytesMax: ANSWER_BYTES_MAX });
+    // A longer text is no JSON as far as it is read, and counts as no list.
+    const read = await bounded(answer.body, ANSWER_BYTES_MAX);
+    const bytes = decodedBody({ bytes: read, coding, bytesMax: ANSWER_BYTES_MAX });
     const text = (bytes ?? Buffer.alloc(0)).toString('utf8').replaceAll(apiKey, '…');
     return { status: answer.statusCode, location: headerOf(answer.headers.location), text };
   } catch (error) {
@@ -87,18 +90,6 @@ async function ask(place: GatewayPlace, { path, body, signal }: Question): Promi
 
 function headerOf(value: string | string[] | undefined): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-/** What is beyond the bound is not read: the text is then no JSON, and counts as no list. */
-async function bounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of body) {
-    bytes += piece.byteLength;
-    if (bytes > ANSWER_BYTES_MAX) break;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }
 
 /**

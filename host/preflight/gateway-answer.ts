@@ -3,6 +3,7 @@
  * Owns the reading of status and body; must not open a connection.
  */
 import { saysModelUnknown } from '../../core/unknown-model.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 
 import { errorOf, statusOfError } from '../../proxy/in-band-error.ts';
 import { asObject } from '../../proxy/relay/json-value.ts';
@@ -37,7 +38,7 @@ const SAID_CHARS_MAX = 200;
 export function readModelList(answer: HttpAnswer): GatewayAnswer {
   const refusal = readRefusal(answer);
   if (refusal !== null) return refusal;
-  const ids = answer.status === 200 ? idsOf(parsed(answer.text)) : [];
+  const ids = answer.status === 200 ? idsOf(parsedJson(answer.text)) : [];
   return ids.length > 0 ? { kind: 'listed', ids } : { kind: 'no_list' };
 }
 
@@ -54,7 +55,7 @@ export function readModelCall(answer: HttpAnswer): ModelAnswer {
 
 /** A page that greets people is no answer of a model. */
 function readCompletion({ text }: HttpAnswer): ModelAnswer {
-  const { choices } = (parsed(text) ?? {}) as { readonly choices?: unknown };
+  const { choices } = (parsedJson(text) ?? {}) as { readonly choices?: unknown };
   if (Array.isArray(choices)) return { kind: 'served' };
   return {
     kind: 'unreachable',
@@ -93,18 +94,18 @@ function idsOf(body: unknown): readonly string[] {
 
 /** An error in a 200 is what it says, as it is to the proxy. */
 function statusOf({ status, text }: HttpAnswer): number {
-  const json = status < 300 ? asObject(parsed(text)) : null;
+  const json = status < 300 ? asObject(parsedJson(text)) : null;
   const error = json === null ? null : errorOf(json);
   return error === null ? status : statusOfError(error);
 }
 
 function saidOf({ status, text }: HttpAnswer): string {
-  const body = parsed(text) as {
+  const body = parsedJson(text) as {
     readonly error?: unknown;
     readonly detail?: unknown;
     readonly message?: unknown;
   };
-  const error = (body as typeof body | null)?.error;
+  const error = (body as typeof body | null | undefined)?.error;
   const message = (error as { readonly message?: unknown } | null | undefined)?.message;
   const words = [message, error, body?.detail, body?.message].find((one) => typeof one === 'string');
   const line = String(words ?? '')
@@ -112,14 +113,6 @@ function saidOf({ status, text }: HttpAnswer): string {
     .trim()
     .slice(0, SAID_CHARS_MAX);
   return line === '' ? `${status}` : `${status}: ${line}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Some lists write a family before the name, and some one name for everything behind it. */

@@ -76,7 +76,7 @@ export async function openRefReader({ codeHosts, credentialOf }: RefReaderOption
           signal,
         });
         if (answer.statusCode === 404) return { kind: 'missing' };
-        const body = await bounded(answer.body);
+        const body = await bounded(answer.body, ANNOUNCED_BYTES_MAX);
         const refs = answer.statusCode === 200 ? readRefNames(body) : null;
         if (refs !== null) return { kind: 'refs', refs };
         const reason =
@@ -95,12 +95,13 @@ export async function openRefReader({ codeHosts, credentialOf }: RefReaderOption
   };
 }
 
-async function bounded(body: AsyncIterable<Buffer>): Promise<Uint8Array> {
+/** What is beyond the bound is not read. */
+export async function bounded(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of body) {
     bytes += piece.byteLength;
-    if (bytes > ANNOUNCED_BYTES_MAX) break;
+    if (bytes > bytesMax) break;
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

@@ -130,7 +130,6 @@ interface CommonOptions {
   readonly warn: (text: string) => void;
 }
 
-/** What the Kubernetes runtime is told by a deployment. */
 export function kubernetesOptions(common: CommonOptions, config: DeploymentConfig): KubernetesRuntimeOptions {
   const { kubernetes, agent } = config;
   const { service, pullSecret } = kubernetes;

@@ -52,8 +52,8 @@ class Desk {
       revision,
       fields: fieldsOf(text, deployment),
       overridden: inForce.reading.values.filter(({ source }) => source === 'env').map((one) => one.path),
-      needsRestart,
-      warnings,
+      needs_restart: [...needsRestart],
+      warnings: [...warnings],
     };
   }
 
@@ -72,7 +72,7 @@ class Desk {
       const taken = this.followed.takeUp(config);
       const holds = (await this.owner?.takesUp(config.reading.revision)) ?? true;
       const state = this.state();
-      const applied = holds ? taken.filter((key) => !state.needsRestart.includes(key)) : [];
+      const applied = holds ? taken.filter((key) => !state.needs_restart.includes(key)) : [];
       const warnings = problems.map(({ message }) => message);
       return { kind: 'deployed', state, applied, warnings };
     } finally {

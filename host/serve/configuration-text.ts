@@ -3,7 +3,11 @@
  * Owns which field stands for which key; comments and everything else of the text stay as they are.
  */
 import { isCollection, isMap, parseDocument, type Document } from 'yaml';
-import type { ConfigurationFields } from '../../api/configuration/configuration-desk.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
+import type {
+  ConfigurationFields,
+  ConfigurationFieldsPatch,
+} from '../../api/configuration/configuration-desk.ts';
 import type { Deployment } from '../../ports/deployment.ts';
 import { isFollowed } from '../config/shared-text.ts';
 
@@ -12,11 +16,11 @@ type Path = readonly [string, ...string[]];
 const SETTINGS_BLOCK = ['proxy_config', 'general_settings'] as const;
 
 const KEYS: Readonly<Record<keyof ConfigurationFields, Path>> = {
-  idleTime: ['limits', 'idle_time'],
-  deletionTime: ['limits', 'deletion_time'],
-  forwardsClientHeaders: [...SETTINGS_BLOCK, 'forward_client_headers_to_llm_api'],
-  llmProvider: [...SETTINGS_BLOCK, 'llm_provider'],
-  customHeaders: [...SETTINGS_BLOCK, 'custom_llm_extra_headers'],
+  idle_time: ['limits', 'idle_time'],
+  deletion_time: ['limits', 'deletion_time'],
+  forward_client_headers_to_llm_api: [...SETTINGS_BLOCK, 'forward_client_headers_to_llm_api'],
+  llm_provider: [...SETTINGS_BLOCK, 'llm_provider'],
+  custom_llm_extra_headers: [...SETTINGS_BLOCK, 'custom_llm_extra_headers'],
 };
 
 /** As the proxy takes it when nothing is said. */
@@ -27,13 +31,13 @@ const STRINGIFY = { lineWidth: 0 } as const;
 /** The fields as they are in force and, where only the text knows, as they are written. */
 export function fieldsOf(text: string, { limits, forwardsHeaders }: Deployment): ConfigurationFields {
   const document = parseDocument(text);
-  const provider = document.getIn(KEYS.llmProvider);
+  const provider = document.getIn(KEYS.llm_provider);
   return {
-    idleTime: (limits.idleTimeMs ?? 0) / 1_000,
-    deletionTime: (limits.deletionTimeMs ?? 0) / 1_000,
-    forwardsClientHeaders: forwardsHeaders,
-    llmProvider: typeof provider === 'string' ? provider : PROVIDER_DEFAULT,
-    customHeaders: headersOf(document),
+    idle_time: (limits.idleTimeMs ?? 0) / 1_000,
+    deletion_time: (limits.deletionTimeMs ?? 0) / 1_000,
+    forward_client_headers_to_llm_api: forwardsHeaders,
+    llm_provider: typeof provider === 'string' ? provider : PROVIDER_DEFAULT,
+    custom_llm_extra_headers: headersOf(document),
   };
 }
 
@@ -57,28 +61,20 @@ export function followedPart(text: string): string {
 }
 
 /** Also when they are one JSON text, as a form gives it; what cannot be read is none. */
-function headersOf(document: Document): Readonly<Record<string, string>> {
-  const node = document.getIn(KEYS.customHeaders, true);
-  const written: unknown = isMap(node) ? node.toJS(document) : document.getIn(KEYS.customHeaders);
-  const found = typeof written === 'string' ? parsedOrNull(written) : written;
+function headersOf(document: Document): Record<string, string> {
+  const node = document.getIn(KEYS.custom_llm_extra_headers, true);
+  const written: unknown = isMap(node) ? node.toJS(document) : document.getIn(KEYS.custom_llm_extra_headers);
+  const found = typeof written === 'string' ? parsedJson(written) : written;
   if (typeof found !== 'object' || found === null || Array.isArray(found)) return {};
   return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, String(value)]));
 }
 
-function parsedOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
-}
-
 /** The text with these fields in it; null when it is no mapping, so that nothing can be put into it. */
-export function withFields(text: string, fields: Partial<ConfigurationFields>): string | null {
+export function withFields(text: string, fields: ConfigurationFieldsPatch): string | null {
   const document = parseDocument(text);
   if (document.errors.length > 0) return null;
   for (const [name, value] of Object.entries(fields)) {
-    if (!put(document, KEYS[name as keyof ConfigurationFields], value)) return null;
+    if (value !== undefined && !put(document, KEYS[name as keyof ConfigurationFields], value)) return null;
   }
   return document.toString(STRINGIFY);
 }

@@ -49,7 +49,7 @@ async function stateOf(parts: SharedDeskParts): Promise<ConfigurationState> {
     revision: revisionOf(text),
     fields: fieldsOf(text, deployment),
     overridden: inForce.reading.values.filter(({ source }) => source === 'env').map((one) => one.path),
-    needsRestart: standing.needsRestart,
+    needs_restart: [...standing.needsRestart],
     warnings: others,
   };
 }

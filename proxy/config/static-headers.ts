@@ -2,8 +2,9 @@
  * Headers that the configuration sets on every call of an entry.
  * Owns which names and values may stand there (D23); must not read where they come from.
  */
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import { isReservedStaticHeader, isSendableValue } from '../relay/header-names.ts';
-import { asObject, parseJson } from '../relay/json-value.ts';
+import { asObject } from '../relay/json-value.ts';
 
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]+$/;
 
@@ -21,7 +22,7 @@ export function readStaticHeaders(value: unknown, vendor: string): StaticHeaders
   const headers = new Map<string, string>();
   const refused: string[] = [];
   const leftOut: string[] = [];
-  const object = value === undefined ? {} : asObject(typeof value === 'string' ? parseJson(value) : value);
+  const object = value === undefined ? {} : asObject(typeof value === 'string' ? parsedJson(value) : value);
   if (object === null) refused.push('it must be an object of header name to text');
   for (const [given, text] of Object.entries(object ?? {})) {
     const name = given.toLowerCase();

@@ -23,7 +23,6 @@ export interface RunAccount {
 }
 
 interface Known {
-  /** When the limit was read. */
   readAt: number;
   /** Null while nothing is enforced. */
   limit: number | null;

@@ -2,9 +2,9 @@
  * Models that were added over the API, on every proxy (D25): sealed in the store, because an entry may hold a key.
  * Owns what is kept of them and their reading; they last as long as any proxy serves.
  */
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import type { SecretVault } from '../../ports/secret-vault.ts';
 import type { ConfigProblem, ModelEntry } from '../config/config.ts';
-import { parseJson } from '../relay/json-value.ts';
 import type { ProxyLog } from '../log.ts';
 
 const SCOPE = 'proxy/models';
@@ -45,7 +45,7 @@ export class SharedModels {
     for (const id of await vault.names(SCOPE)) {
       const problems: ConfigProblem[] = [];
       const text = await vault.get(SCOPE, id);
-      const entry = text === null ? null : read(parseJson(text), problems);
+      const entry = text === null ? null : read(parsedJson(text), problems);
       if (entry !== null) entries.push(entry);
       else if (text !== null)
         log.error(

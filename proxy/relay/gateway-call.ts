@@ -38,7 +38,6 @@ export interface GatewayCallOptions {
 export interface CallEnd extends CloseFacts {
   /** Milliseconds until the try that follows, because of which the caller was told nothing; null when none does. */
   readonly nextTryMs: number | null;
-  /** Bytes of the gateway's reply. */
   readonly replyBytes: number;
   /** The gateway refused it, or was never reached: nothing of it is billed. */
   readonly isUnbilled: boolean;

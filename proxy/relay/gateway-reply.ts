@@ -4,8 +4,9 @@
  * Must not let the gateway's key or address through (D19).
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeader } from 'node:http';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import { anthropicType, failure, type Failure } from '../failure.ts';
-import { asObject, asText, parseJson, type JsonObject } from './json-value.ts';
+import { asObject, asText, type JsonObject } from './json-value.ts';
 import { ERROR_TEXT_LENGTH_MAX, RELAYED_VALUE_LENGTH_MAX, SECRET_LENGTH_MIN } from '../limits.ts';
 import type { RouteWords } from './relay-kind.ts';
 
@@ -62,7 +63,7 @@ export function relayedError(
 ): Buffer {
   const text = body.toString('utf8');
   const clean = withoutKey(text, gateway.apiKey);
-  const value = parseJson(clean);
+  const value = parsedJson(clean);
   // Some gateways send a list of one error.
   const json = asObject(Array.isArray(value) ? value[0] : value);
   const own = asObject(json?.['error']);

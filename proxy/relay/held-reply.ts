@@ -2,6 +2,7 @@
  * A reply that is no stream: held until complete, then passed on as it came.
  * Owns that; must not re-encode a successful reply. Holding it turns a gateway that hangs up midway into a clean 502.
  */
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import { decodedBody, isCoded } from '../../clients/gateway/content-coding.ts';
 import { joined } from './body-chunks.ts';
 import { failure, type Failure } from '../failure.ts';
@@ -9,7 +10,7 @@ import { cutFailure, noAnswerFailure, relayedError, relayedHeaders } from './gat
 import { breakOff, sendFailure } from './http-exchange.ts';
 import { errorOf } from '../in-band-error.ts';
 import { scanTopLevel, type TopLevel } from './json-scan.ts';
-import { asObject, asText, parseJson, type JsonObject } from './json-value.ts';
+import { asObject, asText, type JsonObject } from './json-value.ts';
 import { DECODED_BYTES_MAX, REPLY_HELD_BYTES_MAX } from '../limits.ts';
 import { refuse } from '../refusal.ts';
 import type { Reply, ReplyEnd, ReplyOptions } from './reply.ts';
@@ -127,7 +128,7 @@ export class HeldReply implements Reply {
   /** Only two members matter, so that only they are parsed, where the body is plain; undefined when it is no JSON. */
   private learn(body: Buffer): JsonObject | null | undefined {
     const top = scanTopLevel([body], LEARNED);
-    const value = top === null ? parseJson(textOf(body)) : membersOf(body, top);
+    const value = top === null ? parsedJson(textOf(body)) : membersOf(body, top);
     const json = asObject(Array.isArray(value) ? value[0] : value);
     this.responseId = asText(json?.['id']);
     this.usage = usageOf(json ?? {}) ?? usageBelow(body);
@@ -166,7 +167,7 @@ function unreadText(coding: string | undefined): string {
 
 /** Some gateways send a list of one error. */
 function wholeOf(plain: Buffer): JsonObject | null {
-  const value = parseJson(textOf(plain));
+  const value = parsedJson(textOf(plain));
   return asObject(Array.isArray(value) ? value[0] : value);
 }
 
@@ -178,11 +179,11 @@ function textOf(body: Buffer): string {
 function membersOf(body: Buffer, { members }: TopLevel): JsonObject {
   const json: Record<string, unknown> = {};
   for (const [key, { valueStart, valueEnd }] of members)
-    json[key] = parseJson(body.toString('utf8', valueStart, valueEnd));
+    json[key] = parsedJson(body.toString('utf8', valueStart, valueEnd));
   return json;
 }
 
 /** Some vendors say it in each choice: only then is all of the body parsed for it. */
 function usageBelow(body: Buffer): Usage | null {
-  return body.includes('"usage"') ? usageOf(asObject(parseJson(textOf(body))) ?? {}) : null;
+  return body.includes('"usage"') ? usageOf(asObject(parsedJson(textOf(body))) ?? {}) : null;
 }

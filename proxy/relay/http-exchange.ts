@@ -4,9 +4,10 @@
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { ByteHold } from '../../core/shares/held-bytes.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import { BodyChunks } from './body-chunks.ts';
 import { envelope, failure, type Failure } from '../failure.ts';
-import { asObject, parseJson, type JsonObject } from './json-value.ts';
+import { asObject, type JsonObject } from './json-value.ts';
 import type { RelayKind } from './relay-kind.ts';
 import { ADMIN_REQUEST_BYTES_MAX, CROWDED_RETRY_AFTER_S } from '../limits.ts';
 
@@ -106,7 +107,7 @@ export async function readJsonBody(
 ): Promise<{ readonly json: JsonObject } | { readonly failed: Failure }> {
   const body = await readBody(req, ADMIN_REQUEST_BYTES_MAX);
   if ('code' in body) return { failed: body };
-  const json = asObject(parseJson(body.bytes().toString('utf8')));
+  const json = asObject(parsedJson(body.bytes().toString('utf8')));
   if (json !== null) return { json };
   const message = 'Cannot read the request: it must be a JSON object';
   return { failed: failure('invalid_request', message, 'request_body') };

@@ -14,12 +14,3 @@ export function asObject(value: unknown): JsonObject | null {
 export function asText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
-
-/** The parsed text; undefined when it is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}

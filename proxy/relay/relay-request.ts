@@ -2,8 +2,9 @@
  * The body of a relayed call: what the proxy reads of it and what it changes.
  * Owns the edits (`model`, who the user is, `stream_options`); every other byte goes upstream as it came.
  */
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import type { BodyChunks, Edit, SentBody } from './body-chunks.ts';
-import { asObject, parseJson, type JsonObject } from './json-value.ts';
+import { asObject, type JsonObject } from './json-value.ts';
 import { ESCAPE_OR_CONTROL, scanTopLevel, type Member, type TopLevel } from './json-scan.ts';
 import { USER_LENGTH_MAX } from '../limits.ts';
 import type { RelayKind } from './relay-kind.ts';
@@ -79,8 +80,8 @@ export function readBySplicing(body: BodyChunks, form: RelayForm): RelayReading 
 /** A plain text is taken as it stands; most calls have no other value among the fields that matter. */
 function valueAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
   const text = body.text(valueStart, valueEnd);
-  if (text.charCodeAt(0) !== QUOTE) return text === 'true' ? true : parseJson(text);
-  return ESCAPE_OR_CONTROL.test(text) ? parseJson(text) : text.slice(1, -1);
+  if (text.charCodeAt(0) !== QUOTE) return text === 'true' ? true : parsedJson(text);
+  return ESCAPE_OR_CONTROL.test(text) ? parsedJson(text) : text.slice(1, -1);
 }
 
 const QUOTE = 0x22;
@@ -95,7 +96,7 @@ function shapeAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
     case '{':
       return {};
     default:
-      return parseJson(body.text(valueStart, valueEnd));
+      return parsedJson(body.text(valueStart, valueEnd));
   }
 }
 

@@ -2,7 +2,7 @@
  * Server-sent events as byte frames.
  * Owns finding their borders however the bytes were split; must not interpret or copy them needlessly.
  */
-import { parseJson } from './json-value.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import { FRAME_BYTES_MAX } from '../limits.ts';
 
 const LINE_FEED = 0x0a;
@@ -107,5 +107,5 @@ function dataOf(text: string): string | null {
 /** The frame's data as JSON; undefined when it has none that parses. */
 export function frameJson(frame: Buffer): unknown {
   const data = frameData(frame);
-  return data === null ? undefined : parseJson(data);
+  return data === null ? undefined : parsedJson(data);
 }

@@ -133,7 +133,6 @@ const COLUMNS: Readonly<Record<string, (row: SpendRow) => Cell>> = {
   metadata: (row) => (row.metadata === null ? null : JSON.stringify(row.metadata)),
 };
 
-/** Spend rows as CSV. */
 export const CSV_HEADER = `${Object.keys(COLUMNS).join(',')}\r\n`;
 
 export function csvLine(row: SpendRow): string {

@@ -5,10 +5,11 @@
 import type { NanoUsd } from '../../core/money/money.ts';
 import type { SpendRow } from '../../core/money/spend.ts';
 import { headerText } from '../relay/header-names.ts';
-import { asObject, parseJson } from '../relay/json-value.ts';
+import { asObject } from '../relay/json-value.ts';
 import { TAG_LENGTH_MAX, TAGS_MAX } from '../limits.ts';
 import { listPriceOf } from '../../core/money/list-prices.ts';
 import { costOf, type TokenPrice } from '../../core/money/price.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
 import type { Usage } from './usage.ts';
 
 /** What is the same for every try of one call. */
@@ -167,7 +168,7 @@ export function readMetadata(
   ofKey: Readonly<Record<string, unknown>> | undefined,
 ): SpendRow['metadata'] {
   if (header === undefined) return ofKey ?? null;
-  const own = asObject(typeof header === 'string' ? parseJson(headerText(header)) : undefined);
+  const own = asObject(typeof header === 'string' ? parsedJson(headerText(header)) : undefined);
   return own === null ? 'invalid' : { ...ofKey, ...own };
 }
 

@@ -16,7 +16,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import type { SpendRow } from '../../core/money/spend.ts';
-import { asObject, parseJson } from '../relay/json-value.ts';
+import { parsedJson } from '../../core/text/parsed-json.ts';
+import { asObject } from '../relay/json-value.ts';
 import { QUEUE_ROWS_MAX, SEGMENT_ROWS_MAX } from '../limits.ts';
 import { KeptRows } from './spend-kept.ts';
 import { isReserveUsed, reserveOf, SpendReserve } from './spend-reserve.ts';
@@ -187,7 +188,7 @@ export function rowsOf(segment: Segment): readonly SpendRow[] {
 function readRows(file: string): readonly SpendRow[] {
   const rows: SpendRow[] = [];
   for (const line of readFileSync(file, 'utf8').split('\n')) {
-    const row = asObject(parseJson(line));
+    const row = asObject(parsedJson(line));
     if (row !== null) rows.push(row as unknown as SpendRow);
   }
   return rows;

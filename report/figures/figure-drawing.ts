@@ -54,7 +54,6 @@ export interface FigureDrawing {
   readonly shapes: readonly Shape[];
 }
 
-/** Draws a figure of any kind. */
 export function figureDrawing(figure: Figure): FigureDrawing {
   const { id, title, about } = figure;
   const drawing = figure.kind === 'bars' ? barsDrawing(figure) : levelsDrawing(figure);

@@ -14,14 +14,14 @@ const STATE: ConfigurationState = {
   text: 'limits: {}\n',
   revision: REVISION,
   fields: {
-    idleTime: 1_200,
-    deletionTime: 0,
-    forwardsClientHeaders: false,
-    llmProvider: 'custom',
-    customHeaders: { 'x-route': 'blue' },
+    idle_time: 1_200,
+    deletion_time: 0,
+    forward_client_headers_to_llm_api: false,
+    llm_provider: 'custom',
+    custom_llm_extra_headers: { 'x-route': 'blue' },
   },
   overridden: ['store.path'],
-  needsRestart: [],
+  needs_restart: [],
   warnings: ['not taken up'],
 };
 
@@ -90,10 +90,7 @@ it('takes a text or fields, tells what holds from now on, and leaves both in the
   );
   expect(asked).toEqual([
     { revision: REVISION, change: { kind: 'text', text: 'x: 1\n' } },
-    {
-      revision: REVISION,
-      change: { kind: 'fields', fields: { idleTime: 60, forwardsClientHeaders: true, customHeaders: {} } },
-    },
+    { revision: REVISION, change: { kind: 'fields', fields } },
   ]);
   const { body } = await service.call({ path: '/api/v1/audit/search' });
   expect(body.items.map(({ action }: { action: string }) => action)).toEqual([

@@ -179,12 +179,12 @@ describe('a play', () => {
     writeFileSync(path.join(folder, 'job.yaml'), JOB);
     writeFileSync(path.join(folder, 'parley.yaml'), 'runtime: { isolation: none }\n');
     const cut = simulationOf(playJob(job(JOB), () => false));
-    expect(cut).toMatchObject({ cutAtMs: 60_000, makespanMs: null, phase: 'running' });
+    expect(cut).toMatchObject({ cut_at_ms: 60_000, makespan_ms: null, phase: 'running' });
     const args = ['simulate', 'job.yaml', '--config', 'parley.yaml', '--json', '--until', '1m'];
     const told = await parley(args, { cwd: folder });
     const last = JSON.parse(told.stdout.trim().split('\n').at(-1) ?? '{}') as Record<string, unknown>;
     expect([last['steps'], last['hash'], last['queued_total_ms']]).toEqual([
-      ...[cut.steps, cut.hash, cut.queuedTotalMs],
+      ...[cut.steps, cut.hash, cut.queued_total_ms],
     ]);
   });
 

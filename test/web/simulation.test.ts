@@ -84,7 +84,7 @@ describeWith('chromium', 'the timeline of a job that was not run', () => {
       );
       const figures = await timeline.locator('dl').innerText();
       expect(figures).toMatch(/10\s+of 10 allowed/);
-      expect(figures).toContain(`$${(expected.costNanoUsd / 1e9).toFixed(2)}`);
+      expect(figures).toContain(`$${(expected.cost_nano_usd / 1e9).toFixed(2)}`);
       expect(figures).toContain(`Succeeded ${expected.ended['succeeded']}`);
       expect(figures).toContain(`${expected.met['capacity']} wait for a free sandbox`);
 
@@ -165,10 +165,10 @@ describeWith('chromium', 'the timeline of a job that was not run', () => {
         () =>
           Promise.resolve({
             ...first,
-            cutAtMs: 7_200_000,
-            makespanMs: null,
-            leftOut: ['ask/*'],
-            leftOutCount: 3,
+            cut_at_ms: 7_200_000,
+            makespan_ms: null,
+            left_out: ['ask/*'],
+            left_out_count: 3,
           }),
         () => Promise.resolve({ ...first, conversations: 0, ended: {}, activities: [], slots: [] }),
       ];
@@ -217,10 +217,10 @@ describeWith('chromium', 'the timeline of a job that was not run', () => {
       const count = Object.fromEntries(HOSTILE.map((text) => [text, 1]));
       const simulator = answering((_job, _signal) =>
         Promise.resolve({
-          ...{ ...first, planHash: HOSTILE[0] ?? '', reason: HOSTILE[1] ?? '', phase: HOSTILE[2] ?? '' },
+          ...{ ...first, plan_hash: HOSTILE[0] ?? '', reason: HOSTILE[1] ?? '', phase: HOSTILE[2] ?? '' },
           ...{
-            leftOut: HOSTILE,
-            leftOutCount: HOSTILE.length,
+            left_out: [...HOSTILE],
+            left_out_count: HOSTILE.length,
             ended: { ...count, succeeded: 1 },
             met: count,
           },
@@ -254,12 +254,12 @@ describeWith('chromium', 'the timeline of a job that was not run', () => {
       const simulator = answering(() =>
         Promise.resolve({
           ...{ ...played(THREE_HUNDRED), conversations: 10_000, ended: { succeeded: 10_000 } },
-          ...{ shownUntilMs: 1_000_000, makespanMs: 1_000_000 },
+          ...{ shown_until_ms: 1_000_000, makespan_ms: 1_000_000 },
           activities: steps.map((at) => ({
-            ...{ atMs: at * 1_000, queued: 10_000 - at * 10, starting: at % 3, working: 10, paused: 0 },
+            ...{ at_ms: at * 1_000, queued: 10_000 - at * 10, starting: at % 3, working: 10, paused: 0 },
             ended: at * 10,
           })),
-          slots: steps.map((at) => ({ atMs: at * 1_000, value: at % 11 })),
+          slots: steps.map((at) => ({ at_ms: at * 1_000, value: at % 11 })),
         }),
       );
       const { page, open } = await openPageWorld({ deployment: DEPLOYMENT, simulator });

@@ -190,10 +190,17 @@ function judged({ status, headers, text }: Answer, options: ApiFetchOptions): Re
 /** What the host says, in one line: it is shown, and never read. */
 export function reasonIn(text: string): string {
   try {
-    const { message, error } = JSON.parse(text) as { readonly message?: unknown; readonly error?: unknown };
+    const { message, error, errors } = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const said = message ?? error;
     if (said === undefined || said === null) return '';
-    return plainLine(typeof said === 'string' ? said : JSON.stringify(said), REASON_CHARS_MAX);
+    // GitHub says in a list what is wrong with which field.
+    const further = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+    const words = [
+      said,
+      ...further.map((one) => (one as { readonly message?: unknown } | null)?.message ?? one),
+    ];
+    const texts = words.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+    return plainLine(texts.join('; '), REASON_CHARS_MAX);
   } catch {
     return '';
   }

@@ -18,7 +18,6 @@ export const PLAN_WAIT_MS_MAX = 75 * 60_000;
 export const RESULT_WAIT_MS_MAX = 60_000;
 /** Redirects followed, on the same host only: a repository that was renamed. */
 export const REDIRECTS_MAX = 3;
-/** Items of one page. */
 export const PAGE_ITEMS = 50;
 /** Pages that are read to find one thing: a marked comment, the issues of a host that lists pull requests among them. */
 export const PAGES_MAX = 100;

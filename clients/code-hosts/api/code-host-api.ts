@@ -17,14 +17,25 @@ import { parseRepositoryName } from '../repository-name.ts';
 import { createApiFetch, refused } from './api-fetch.ts';
 import * as limits from './api-limits.ts';
 import type { HostApi } from './api-of-host.ts';
-import type {
-  HostClient,
-  HostClientOptions,
-  HostComment,
-  HostPullRequest,
-  ListedIssue,
+import { giteaWords } from './gitea.ts';
+import { githubWords } from './github.ts';
+import { gitlabWords } from './gitlab.ts';
+import {
+  createHostClient,
+  type HostClient,
+  type HostComment,
+  type HostPullRequest,
+  type HostRepository,
+  type HostWords,
+  type ListedIssue,
 } from './host-client.ts';
 import { plainAddress, plainLine, plainText } from './plain-text.ts';
+
+const WORDS: Readonly<Record<HostApi['kind'], (repository: HostRepository) => HostWords>> = {
+  github: githubWords,
+  gitlab: gitlabWords,
+  gitea: giteaWords,
+};
 
 interface CodeHostApiOptions {
   readonly codeHosts: CodeHosts;
@@ -41,7 +52,7 @@ export function createCodeHostApi(options: CodeHostApiOptions): CodeHostApi {
     providerOf: (provider) => providerOf(provider, options),
     async issues(request) {
       const doing = `read issues of "${request.repository}" at ${request.host}`;
-      const client = await clientOf(options, {
+      const client = clientOf(options, {
         ...{
           provider: request.host,
           name: request.repository,
@@ -58,7 +69,7 @@ export function createCodeHostApi(options: CodeHostApiOptions): CodeHostApi {
     async pullRequest(request) {
       const provider = providerOf(request.repository.provider, options);
       const doing = `open a pull request for branch "${request.head}" of "${request.repository.name}" at ${provider}`;
-      const client = await clientOf(options, {
+      const client = clientOf(options, {
         ...{ provider, name: request.repository.name, token: request.token, kind: null, doing },
         rights: 'give the credential write access to pull requests and issues',
         waitMsMax: limits.RESULT_WAIT_MS_MAX,
@@ -86,7 +97,7 @@ interface Asking {
   onWait(words: string): void;
 }
 
-async function clientOf(options: CodeHostApiOptions, asking: Asking): Promise<HostClient> {
+function clientOf(options: CodeHostApiOptions, asking: Asking): HostClient {
   const { provider, name, doing, kind } = asking;
   options.codeHosts.locate({ provider, name });
   const parts = parseRepositoryName(name);
@@ -109,35 +120,7 @@ async function clientOf(options: CodeHostApiOptions, asking: Asking): Promise<Ho
     remedies: { credential, rights: asking.rights },
   });
   const token = asking.token ?? options.credentialOf(provider);
-  return await clientOfKind({ url: api.url, token, fetch, doing }, api.kind, { ...parts, name });
-}
-
-interface Named {
-  readonly owner: string;
-  readonly repo: string;
-  readonly name: string;
-}
-
-/** Loaded when it is first asked: most commands ask no host. */
-async function clientOfKind(
-  options: HostClientOptions,
-  kind: HostApi['kind'],
-  { owner, repo, name }: Named,
-): Promise<HostClient> {
-  switch (kind) {
-    case 'github': {
-      const { createGithubClient } = await import('./github.ts');
-      return createGithubClient(options, owner, repo);
-    }
-    case 'gitlab': {
-      const { createGitlabClient } = await import('./gitlab.ts');
-      return createGitlabClient(options, name);
-    }
-    case 'gitea': {
-      const { createGiteaClient } = await import('./gitea.ts');
-      return createGiteaClient(options, owner, repo);
-    }
-  }
+  return createHostClient({ url: api.url, token, fetch, doing }, WORDS[api.kind]({ ...parts, name }));
 }
 
 async function readIssues(

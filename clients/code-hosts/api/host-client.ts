@@ -1,12 +1,13 @@
 /**
- * What each kind of code host is asked, in one set of words.
- * Owns the interface between the rules of this folder and the clients of the hosts.
+ * The client of every kind of code host: one set of calls over the words in which a kind differs.
+ * Owns paging, the reading of answers, and what makes a repeat harmless; routes and fields are in the words of a kind.
  */
 import { z } from 'zod';
 import { ParleyError } from '../../../core/parley-error.ts';
 import type { IssueRow, IssueState } from '../../../core/plan/plan-issue.ts';
+import { parsedJson } from '../../../core/text/parsed-json.ts';
 import { failed, reasonIn, refused, type ApiFetch, type ApiFetchOptions } from './api-fetch.ts';
-import { PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
+import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
 
 export interface HostClientOptions extends Pick<ApiFetchOptions, 'doing'> {
   /** Address of the interface, without a slash at its end. */
@@ -74,14 +75,172 @@ export interface HostClient {
   askReviewers(pull: number, reviewers: readonly string[]): Promise<readonly string[]>;
 }
 
-export type IssueCalls = Pick<
-  HostClient,
-  'issues' | 'comments' | 'commentEndingWith' | 'addComment' | 'changeComment'
->;
-export type PullCalls = Omit<HostClient, keyof IssueCalls>;
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** Asks a route, `POST /repos/acme/app/pulls`, and reads its answer. */
+export type Ask = <Schema extends z.ZodType>(
+  route: string,
+  schema: Schema,
+  given?: { readonly query?: Query; readonly body?: object },
+) => Promise<z.infer<Schema>>;
+
+export interface HostRepository {
+  readonly owner: string;
+  readonly repo: string;
+  /** `group/project`; a group may lie in a group. */
+  readonly name: string;
+}
+
+/** In what the kinds differ: routes, fields, and the three questions that each answers in its own way. */
+export interface HostWords {
+  /** Path of the repository. */
+  readonly at: string;
+  credential(token: string): Readonly<Record<string, string>>;
+  /** Null for what is listed as an issue, and is none. */
+  readonly issue: z.ZodType<ListedIssue | null>;
+  /** Null for what a person did not write. */
+  readonly comment: z.ZodType<HostComment | null>;
+  readonly pull: z.ZodType<HostPullRequest>;
+  pageQuery(page: number): Query;
+  /** How many a page has at most is for some servers to say: theirs end with an empty one. */
+  readonly endsEmpty: boolean;
+  issueQuery(state: IssueState): Query;
+  /** A label that the repository does not have is no condition to some. */
+  readonly checksLabels: boolean;
+  commentsPath(issue: number): string;
+  /** Null: all comments come at once. */
+  readonly commentQuery: Query | null;
+  changeCommentRoute(issue: number, comment: number): string;
+  readonly pullsPath: string;
+  changePullRoute(pull: number): string;
+  /** By it the host knows a draft; null where it is a field. */
+  readonly draftPrefix: string | null;
+  draftBody(draft: HostDraft): object;
+  textBody(text: Pick<HostDraft, 'title' | 'body'>): object;
+  pullRequests(ask: Ask, branches: Pick<HostDraft, 'head' | 'base'>): Promise<readonly HostPullRequest[]>;
+  addLabels(ask: Ask, pull: number, labels: readonly string[]): Promise<readonly string[]>;
+  askReviewers(ask: Ask, pull: number, reviewers: readonly string[]): Promise<readonly string[]>;
+}
+
+export function createHostClient(options: HostClientOptions, words: HostWords): HostClient {
+  const ask = createAsk(options, words);
+  return {
+    ...issueCalls(ask, words),
+    ...pullCalls(ask, words),
+    pullRequests: (branches) => words.pullRequests(ask, branches),
+    addLabels: (pull, labels) => words.addLabels(ask, pull, labels),
+    askReviewers: (pull, reviewers) => words.askReviewers(ask, pull, reviewers),
+  };
+}
+
+function issueCalls(ask: Ask, words: HostWords) {
+  const comments = (issue: number): AsyncIterable<HostComment | null> =>
+    listed(ask, words, { path: words.commentsPath(issue), entry: words.comment, query: words.commentQuery });
+  return {
+    async issues({ labels, state, limit }: IssueSearch) {
+      const query = {
+        ...words.issueQuery(state),
+        labels: labels.length === 0 ? undefined : labels.join(','),
+      };
+      const issues = listed(ask, words, { path: `${words.at}/issues`, entry: words.issue, query });
+      const isWanted = (one: ListedIssue): boolean =>
+        !words.checksLabels || labels.every((name) => one.labels.includes(name));
+      return await collected(issues, limit, isWanted);
+    },
+    comments: (issue: number) => collected(comments(issue), COMMENTS_MAX),
+    async commentEndingWith(issue: number, end: string) {
+      const isIt = ({ body }: HostComment): boolean => body.trimEnd().endsWith(end);
+      return (await collected(comments(issue), 1, isIt))[0] ?? null;
+    },
+    async addComment(issue: number, body: string) {
+      await ask(`POST ${words.commentsPath(issue)}`, z.unknown(), { body: { body } });
+    },
+    async changeComment(issue: number, comment: number, body: string) {
+      await ask(words.changeCommentRoute(issue, comment), z.unknown(), { body: { body } });
+    },
+  };
+}
+
+function pullCalls(ask: Ask, words: HostWords) {
+  const prefix = words.draftPrefix ?? '';
+  return {
+    defaultBranch: async () => (await ask(`GET ${words.at}`, repository)).default_branch,
+    async open(draft: HostDraft) {
+      const title = draftTitle(draft.title, prefix, draft.isDraft);
+      const body = words.draftBody({ ...draft, title });
+      try {
+        return await ask(`POST ${words.pullsPath}`, words.pull, { body });
+      } catch (error) {
+        if (error instanceof ParleyError && /already exists/i.test(error.message)) return null;
+        throw error;
+      }
+    },
+    async change(
+      { number, title: before }: HostPullRequest,
+      { title, body }: Pick<HostDraft, 'title' | 'body'>,
+    ) {
+      // Since it was opened a person may have said that it is ready.
+      const text = { title: draftTitle(title, prefix, before.startsWith(prefix)), body };
+      await ask(words.changePullRoute(number), z.unknown(), { body: words.textBody(text) });
+    },
+  };
+}
+
+function draftTitle(title: string, prefix: string, isDraft: boolean): string {
+  return isDraft && !title.startsWith(prefix) ? `${prefix}${title}` : title;
+}
+
+/** Waits, tries and bounds are those of `fetch`. */
+function createAsk(options: HostClientOptions, words: HostWords): Ask {
+  const { url, token, fetch } = options;
+  // GitHub refuses a client without a name.
+  const headers = {
+    ...{ accept: 'application/json', 'user-agent': 'parley' },
+    ...(token === null ? {} : words.credential(token)),
+  };
+  return async (route, schema, { query = {}, body } = {}) => {
+    const [method = '', path = ''] = route.split(' ', 2);
+    const asked = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    const address = `${url}${path}${asked.length === 0 ? '' : `?${new URLSearchParams(asked).toString()}`}`;
+    const answer =
+      body === undefined
+        ? await fetch(address, { method, headers })
+        : await fetch(address, {
+            method,
+            headers: { ...headers, 'content-type': 'application/json' },
+            body: JSON.stringify(body),
+          });
+    const text = await answer.text();
+    if (!answer.ok) throw unwanted(options, answer.status, text);
+    return readAnswer(schema, parsedJson(text), options);
+  };
+}
+
+interface Listed<Entry> {
+  readonly path: string;
+  readonly entry: z.ZodType<Entry>;
+  /** Null: the list has no pages. */
+  readonly query: Query | null;
+}
+
+/** Entries of a list, page by page as they are taken. */
+export async function* listed<Entry>(
+  ask: Ask,
+  words: Pick<HostWords, 'pageQuery' | 'endsEmpty'>,
+  { path, entry, query }: Listed<Entry>,
+): AsyncGenerator<Entry> {
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const given = query === null ? {} : { query: { ...query, ...words.pageQuery(page) } };
+    const entries = (await ask(`GET ${path}`, z.array(entry).nullish(), given)) ?? [];
+    yield* entries;
+    if (query === null || entries.length < (words.endsEmpty ? 1 : PAGE_ITEMS)) return;
+  }
+}
 
 /** What a host answers is read by a schema for the one thing expected (D31). @throws ParleyError code_host_failed */
-export function readAnswer<Schema extends z.ZodType>(
+function readAnswer<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   { doing }: Pick<HostClientOptions, 'doing'>,
@@ -96,111 +255,30 @@ export function readAnswer<Schema extends z.ZodType>(
 }
 
 /** What a host says no to although the credential is right. */
-export function unwanted(options: Pick<HostClientOptions, 'doing'>, status: number, text: string): Error {
+function unwanted(options: Pick<HostClientOptions, 'doing'>, status: number, text: string): Error {
   const said = reasonIn(text);
   const why = said === '' ? `the host answered ${status}` : `the host answered ${status}: ${said}`;
   return refused(options, why, 'read the reason; change what the job asks for');
 }
 
 export const wholeNumber = z.int().min(1);
-/** Of a user, as GitHub and Gitea have it; empty for one that is gone. */
-export const login = z
-  .object({ login: z.string() })
-  .nullish()
-  .transform((one) => one?.login ?? '');
 export const anyText = z
   .string()
   .nullish()
   .transform((text) => text ?? '');
 
-/** An issue, a comment and a pull request in the words that GitHub and Gitea share. */
-export const issueFields = {
-  number: wholeNumber,
-  title: z.string(),
-  body: anyText,
-  html_url: z.string(),
-  user: login,
-  state: z.enum(['open', 'closed']),
-  comments: z.int().min(0).default(0),
-  pull_request: z.unknown().optional(),
-};
-export const comment = z
-  .object({ id: wholeNumber, user: login, created_at: z.string(), body: anyText })
-  .transform(({ id, user: author, created_at: at, body }): HostComment => ({ id, author, at, body }));
-export const pullFields = {
-  number: wholeNumber,
-  html_url: z.string(),
-  state: z.enum(['open', 'closed']),
-  title: z.string(),
-  body: anyText,
-};
-/** GitLab's too. */
-export const repository = z.object({ default_branch: z.string().min(1) });
+const repository = z.object({ default_branch: z.string().min(1) });
 
-type ReadFields<Fields extends z.ZodRawShape> = z.infer<z.ZodObject<Fields>>;
-
-export function toIssue(
-  { html_url: url, user: author, comments, ...one }: ReadFields<typeof issueFields>,
-  labels: readonly string[],
-): ListedIssue {
-  const { number, title, body, state } = one;
-  return { number, title, body, url, author, state, labels, commentCount: comments };
-}
-
-export function toPull(
-  { number, html_url: url, state, title, body }: ReadFields<typeof pullFields>,
-  isMerged: boolean,
-): HostPullRequest {
-  return { number, url, state: isMerged ? 'merged' : state, title, body };
-}
-
-/** Entries of a list that a host gives in pages, asked for as they are taken. */
-export async function* paged<Entry>(
-  pageOf: (page: number) => Promise<readonly Entry[]>,
-  isLast = (entries: readonly Entry[]): boolean => entries.length < PAGE_ITEMS,
-): AsyncGenerator<Entry> {
-  for (let page = 1; page <= PAGES_MAX; page += 1) {
-    const entries = await pageOf(page);
-    yield* entries;
-    if (isLast(entries)) return;
-  }
-}
-
-/** What `make` makes of entries, at most `max`; those it makes null of are passed over. */
-export async function collected<Entry, Made>(
-  entries: AsyncIterable<Entry>,
+/** Those that are wanted, at most `max`. */
+async function collected<Entry>(
+  entries: AsyncIterable<Entry | null>,
   max: number,
-  make: (entry: Entry) => Made | null,
-): Promise<Made[]> {
-  const found: Made[] = [];
+  isWanted = (_: Entry): boolean => true,
+): Promise<Entry[]> {
+  const found: Entry[] = [];
   for await (const entry of entries) {
-    const made = make(entry);
-    if (made !== null) found.push(made);
+    if (entry !== null && isWanted(entry)) found.push(entry);
     if (found.length === max) break;
   }
   return found;
-}
-
-/** Null where the host says that there is one already. */
-export async function opened(making: Promise<HostPullRequest>): Promise<HostPullRequest | null> {
-  try {
-    return await making;
-  } catch (error) {
-    if (error instanceof ParleyError && /already exists/i.test(error.message)) return null;
-    throw error;
-  }
-}
-
-/** Some hosts know a draft by the beginning of its title. */
-export function draftTitle(title: string, prefix: string, isDraft: boolean): string {
-  return isDraft && !title.startsWith(prefix) ? `${prefix}${title}` : title;
-}
-
-/** Undefined for what is no JSON, which no schema takes. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,7 +3,7 @@
  * Owns forms and bounds; what belongs together is in blocks/blobs-block.ts.
  */
 import { z } from 'zod';
-import { fitting, oneOf, secret, text } from './schema-forms.ts';
+import { block, fitting, oneOf, secret, text } from './schema-forms.ts';
 
 /** What every server of S3's protocol takes: a part of a host's name may be made of it. */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -13,8 +13,9 @@ const REGION = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 /** Folders of plain names; as long as leaves room for the longest key in the 1,024 bytes of S3. */
 const PREFIX = /^(?=.{1,200}$)(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)*$/;
 
-export const blobs = z
-  .strictObject({
+export const blobs = block(
+  'Where archives of workspaces and results of runs live, for every process of the deployment. They are files of folders without it.',
+  {
     s3: z
       .strictObject({
         bucket: z.string().regex(BUCKET).meta({
@@ -47,8 +48,5 @@ export const blobs = z
         description:
           'A bucket of a server that speaks the protocol of S3. Nobody else writes below its prefix.',
       }),
-  })
-  .meta({
-    description:
-      'Where archives of workspaces and results of runs live, for every process of the deployment. They are files of folders without it.',
-  });
+  },
+);

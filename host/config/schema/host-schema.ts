@@ -9,7 +9,7 @@ import {
   HOST_NAME_PATTERN,
   HOST_STRATEGIES,
 } from '../../../core/placement/choose-host.ts';
-import { count, fitting, oneOf, text } from './schema-forms.ts';
+import { block, count, fitting, oneOf, text } from './schema-forms.ts';
 
 /** A name or an address; one of version 6 in brackets. */
 const RELAY_PATTERN = /^(([A-Za-z0-9._-]{1,253}|\[[0-9a-fA-F:.]{2,45}\]):[1-9][0-9]{0,4})?$/;
@@ -19,8 +19,9 @@ const LEASE_SECONDS_RANGE = [5, 3_600] as const;
 /** Below, a database that pauses would end what lives; above, a batch would wait for a machine that is gone for days. */
 const LOST_AFTER_SECONDS_RANGE = [5, 7 * 86_400] as const;
 
-export const host = z
-  .strictObject({
+export const host = block(
+  'The machine on which the sandboxes of this worker live. It counts where several share one database.',
+  {
     name: fitting(HOST_NAME_PATTERN, 'Name of this host; without one, that of the machine.'),
     capacity: count(0, SANDBOXES_MAX, 'Sandboxes with the runtime up here; 0 stands for capacity.sandboxes.'),
     labels: z
@@ -41,8 +42,5 @@ export const host = z
     ),
     relay_listen: text('Address that is listened on for them, at the same port.'),
     placement: oneOf(HOST_STRATEGIES, 'Which host gets the next sandbox: the emptiest, or the fullest.'),
-  })
-  .meta({
-    description:
-      'The machine on which the sandboxes of this worker live. It counts where several share one database.',
-  });
+  },
+);

@@ -1,5 +1,5 @@
 /**
- * The forms that keys of `parley.yaml` have: text, a word of several, a count, a reference to a secret.
+ * The forms that keys of `parley.yaml` have: text, a word of several, a count, a reference to a secret, a block of keys.
  * Owns what they have in common; each key is optional, and says what it is.
  */
 import { z } from 'zod';
@@ -19,3 +19,15 @@ export const count = (min: number, max: number, description: string) =>
 export const fitting = (form: RegExp, description: string) =>
   z.string().regex(form).meta({ description }).optional();
 export const secret = (description: string) => fitting(ENVIRONMENT_REFERENCE, description);
+export const block = <Shape extends z.ZodRawShape>(description: string, shape: Shape) =>
+  z.strictObject(shape).meta({ description }).optional();
+/** `what` is the other end. */
+export const tlsTo = (what: string) =>
+  block(`TLS to ${what}. An empty block trusts the authorities of the system.`, {
+    ca: text('Authority of the certificate of the server, a PEM file. The path is relative to this file.'),
+    cert: text('Certificate of this client, a PEM file. The path is relative to this file.'),
+    key: text('Key of that certificate, a PEM file. The path is relative to this file.'),
+    server_name: text(
+      'Name in the certificate of the server. It is needed where it is not that of the address.',
+    ),
+  });

@@ -50,8 +50,8 @@ async function answerBeside(ownerOf: (revision: string) => Standing | null) {
   if (outcome.kind !== 'deployed') throw new Error(`it was ${outcome.kind}`);
   expect(config.deployment.limits.idleTimeMs).toBe(900_000);
   const { state, applied } = outcome;
-  const { needsRestart, warnings } = await desk.state();
-  expect([needsRestart, warnings]).toEqual([state.needsRestart, state.warnings]);
+  const { needs_restart: needsRestart, warnings } = await desk.state();
+  expect([needsRestart, warnings]).toEqual([state.needs_restart, state.warnings]);
   return { applied, needsRestart, warnings };
 }
 

@@ -44,14 +44,14 @@ it('deploys a text: limits hold at once, the file is replaced, the text before i
   expect(outcome).toMatchObject({
     kind: 'deployed',
     applied: ['limits.idle_time'],
-    state: { needsRestart: [] },
+    state: { needs_restart: [] },
   });
   expect([deployment.limits.idleTimeMs, reloads.length]).toEqual([900_000, 0]);
   expect(readFileSync(file, 'utf8')).toBe(next);
   expect(statSync(file).mode & 0o777).toBe(0o640);
   expect(readFileSync(`${file}.previous`, 'utf8')).toBe(TEXT);
   expect(readdirSync(folder).sort()).toEqual(['parley.yaml', 'parley.yaml.previous']);
-  expect((await desk.state()).fields.idleTime).toBe(900);
+  expect((await desk.state()).fields.idle_time).toBe(900);
 });
 
 it.each([
@@ -76,16 +76,20 @@ it('reloads the proxy for its block, and says what waits for a restart until it 
   const outcome = await put(`${TEXT}agent: { iterations_max: 7 }\nengine: { events_max: 500 }\n`);
   expect(outcome).toMatchObject({
     applied: ['agent.iterations_max'],
-    state: { needsRestart: ['engine.events_max'] },
+    state: { needs_restart: ['engine.events_max'] },
   });
   await put(TEXT.replace('model_name: coder', 'model_name: writer'));
   expect(reloads.map(({ models }) => models.map(({ modelName }) => modelName))).toEqual([['writer']]);
-  expect((await desk.state()).needsRestart).toEqual([]);
+  expect((await desk.state()).needs_restart).toEqual([]);
 });
 
 it('changes single fields and leaves comments, order and references as they are', async () => {
   const { change, file, reloads, deployment } = await running(TEXT);
-  const fields = { idleTime: 0, forwardsClientHeaders: true, customHeaders: { 'x-route': 'blue' } };
+  const fields = {
+    idle_time: 0,
+    forward_client_headers_to_llm_api: true,
+    custom_llm_extra_headers: { 'x-route': 'blue' },
+  };
   const outcome = await change({ kind: 'fields', fields });
   expect(outcome).toMatchObject({ kind: 'deployed', applied: ['limits.idle_time', 'proxy_config'] });
   const text = readFileSync(file, 'utf8');
@@ -94,12 +98,14 @@ it('changes single fields and leaves comments, order and references as they are'
   expect([deployment.limits.idleTimeMs, deployment.forwardsHeaders]).toEqual([null, true]);
   expect([...(reloads[0]?.customHeaders ?? [])]).toEqual([['x-route', 'blue']]);
   expect(
-    await change({ kind: 'fields', fields: { customHeaders: {}, llmProvider: 'openai' } }),
+    await change({ kind: 'fields', fields: { custom_llm_extra_headers: {}, llm_provider: 'openai' } }),
   ).toMatchObject({
     kind: 'deployed',
-    state: { fields: { customHeaders: {}, llmProvider: 'openai' } },
+    state: { fields: { custom_llm_extra_headers: {}, llm_provider: 'openai' } },
   });
-  expect(await change({ kind: 'fields', fields: { customHeaders: { 'x-a': 'b' } } })).toMatchObject({
+  expect(
+    await change({ kind: 'fields', fields: { custom_llm_extra_headers: { 'x-a': 'b' } } }),
+  ).toMatchObject({
     kind: 'refused',
   });
 });
@@ -118,12 +124,12 @@ it('makes the file where there was none, and says which keys the environment dec
   const { desk, file, change } = await running(null, { PARLEY_IDLE_TIME: '30' });
   const before = await desk.state();
   expect([before.text, before.path, before.overridden]).toEqual(['', file, ['limits.idle_time']]);
-  expect(before.fields.idleTime).toBe(30);
-  const outcome = await change({ kind: 'fields', fields: { deletionTime: 60, idleTime: 40 } });
+  expect(before.fields.idle_time).toBe(30);
+  const outcome = await change({ kind: 'fields', fields: { deletion_time: 60, idle_time: 40 } });
   expect(outcome).toMatchObject({
     kind: 'deployed',
     applied: ['limits.deletion_time'],
-    state: { fields: { idleTime: 30 }, needsRestart: [] },
+    state: { fields: { idle_time: 30 }, needs_restart: [] },
   });
   expect(existsSync(`${file}.previous`)).toBe(false);
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -132,7 +138,7 @@ it('makes the file where there was none, and says which keys the environment dec
 it('refuses fields for a text that is no mapping', async () => {
   const { change, file } = await running(TEXT);
   writeFileSync(file, 'limits: 5\n');
-  const outcome = await change({ kind: 'fields', fields: { idleTime: 40 } });
+  const outcome = await change({ kind: 'fields', fields: { idle_time: 40 } });
   expect(outcome).toMatchObject({ kind: 'refused', findings: [{ loc: ['body', 'fields'] }] });
 });
 
@@ -142,7 +148,7 @@ it('follows the size of the warm pool at once, and what its sandboxes are made w
   const outcome = await put(`${TEXT}warm_pool: { size: 2 }\nruntime: { isolation: none }\n`);
   expect(outcome).toMatchObject({
     applied: ['warm_pool.size'],
-    state: { needsRestart: ['runtime.isolation'] },
+    state: { needs_restart: ['runtime.isolation'] },
   });
   expect(deployment.warmPool).toMatchObject({ size: 2, spec });
 });
