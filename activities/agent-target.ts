@@ -2,8 +2,10 @@
  * Finding the Agent Server of an incarnation.
  * Owns the translation of what a runtime sees into an address or the right error.
  */
-import type { SandboxId } from '../core/ids.ts';
+import type { ConversationId, SandboxId } from '../core/ids.ts';
+import type { SandboxRow } from '../core/machine/projection.ts';
 import { ParleyError } from '../core/parley-error.ts';
+import { MINUTE_MS } from '../core/time.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { SandboxAddress } from '../ports/sandbox-runtime.ts';
 import type { World } from './world.ts';
@@ -73,6 +75,34 @@ export async function agentTarget(world: World, incarnation: Incarnation): Promi
         `Cannot reach sandbox "${sandboxId}": it is ${presence.kind}`,
       );
   }
+}
+
+/** An order of a run that still needs the sandbox of its item. */
+export interface ItemOrder {
+  readonly id: string;
+  readonly conversationId: ConversationId;
+}
+
+/**
+ * Has a sandbox that was released resumed, so that work in it can be checked and collected (D7).
+ * @throws ParleyError sandbox_resuming where it was: the command is tried again until it is up
+ */
+export async function resumeReleased(
+  world: World,
+  { id, conversationId }: ItemOrder,
+  { releasedAt }: Pick<SandboxRow, 'releasedAt'>,
+): Promise<void> {
+  if (releasedAt === null) return;
+  // One request per minute: a resume that failed is requested again.
+  const requestId = `resume/${id}/${Math.floor(world.clock.now() / MINUTE_MS)}`;
+  await world.notifier.deliver({
+    to: { machine: 'conversation', id: conversationId },
+    event: { type: 'accessRequested', requestId },
+  });
+  throw new ParleyError(
+    'sandbox_resuming',
+    `Cannot reach the sandbox of conversation "${conversationId}": it is being resumed`,
+  );
 }
 
 function stale({ sandboxId, generation }: Incarnation, current: number): ParleyError {

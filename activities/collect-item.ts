@@ -7,11 +7,11 @@ import { collectOf } from '../core/plan/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan, PlanItem } from '../core/plan/plan.ts';
 import { retryOf } from '../core/machine/resource.ts';
-import { waitBeforeRetry } from '../core/machine/retry.ts';
+import { waitAfter } from '../core/machine/retry.ts';
 import type { Finding } from '../core/run/items/item-evidence.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { Handler } from './activity.ts';
-import { agentTarget } from './agent-target.ts';
+import { agentTarget, resumeReleased } from './agent-target.ts';
 import { deliver, problemOfDelivery } from './collect/deliver.ts';
 import { collectDiff } from './collect/diff.ts';
 import { collectFiles } from './collect/files.ts';
@@ -51,7 +51,7 @@ async function failedLast(
   { error, attempt }: { readonly error: unknown; readonly attempt: number },
 ): Promise<MachineEvent> {
   if (!(error instanceof ParleyError)) throw error;
-  if (error.retry && waitBeforeRetry(retryOf('collectItem'), attempt) !== null) throw error;
+  if (waitAfter(error, retryOf('collectItem'), attempt) !== null) throw error;
   const costNanoUsd = await spentBy(world, command.conversationId).catch(() => null);
   if (costNanoUsd === null) throw error;
   return { ...failed(command, error), costNanoUsd };
@@ -106,7 +106,7 @@ async function readableTarget(world: World, command: Collect): Promise<AgentTarg
   if (sandboxId === null || !command.workspaceReadable) return null;
   const record = await world.records.sandbox(sandboxId);
   if (record === null || record.status === 'ERROR' || record.status === 'MISSING') return null;
-  if (record.releasedAt !== null) await askForAccess(world, command);
+  await resumeReleased(world, command, record);
   return agentTarget(world, { sandboxId, generation: record.generation }).catch((error: unknown) => {
     throw new ParleyError(
       'collect_failed',
@@ -114,20 +114,6 @@ async function readableTarget(world: World, command: Collect): Promise<AgentTarg
       { cause: error },
     );
   });
-}
-
-async function askForAccess(world: World, command: Collect): Promise<never> {
-  const { conversationId: id } = command;
-  // One request per minute: a resume that failed is wished for again.
-  const requestId = `collect/${command.id}/${Math.floor(world.clock.now() / 60_000)}`;
-  await world.notifier.deliver({
-    to: { machine: 'conversation', id },
-    event: { type: 'accessRequested', requestId },
-  });
-  throw new ParleyError(
-    'sandbox_resuming',
-    `Cannot collect from conversation "${id}": its sandbox is being resumed`,
-  );
 }
 
 async function carryOut(

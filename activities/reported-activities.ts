@@ -6,7 +6,7 @@ import type { ActivityCommand } from '../core/machine/command.ts';
 import { addressOfCommand, type EntityAddress } from '../core/ids.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/machine/resource.ts';
-import { waitBeforeRetry } from '../core/machine/retry.ts';
+import { waitAfter } from '../core/machine/retry.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TroubleKey, Troubles } from '../ports/troubles.ts';
 import type { Activities, Activity, PollResult, WatchActivity } from './activity.ts';
@@ -95,7 +95,7 @@ class TroubleReporter {
 
   async failed(command: ActivityCommand, { retry }: Activity, cause: unknown, tries: number): Promise<void> {
     const error = asParleyError(cause);
-    const waitMs = error.retry ? waitBeforeRetry(retry, tries - 1) : null;
+    const waitMs = waitAfter(error, retry, tries - 1);
     if (waitMs === null) return await this.over(command, tries > 1);
     if (this.lasting.size < LASTING_MAX) this.lasting.set(command.id, tries);
     const at = this.clock.now();

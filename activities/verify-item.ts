@@ -7,7 +7,7 @@ import type { PlanScore, PlanVerify } from '../core/plan/plan-check.ts';
 import type { Score } from '../core/run/items/item-evidence.ts';
 import type { AgentTarget, CommandResult } from '../ports/agent-server.ts';
 import type { Handler } from './activity.ts';
-import { agentTarget } from './agent-target.ts';
+import { agentTarget, resumeReleased } from './agent-target.ts';
 import { CHECK_LOG, checkLog } from './check-log.ts';
 import { endWords, workspaceFacts } from './in-sandbox.ts';
 import { planItem } from './plan-item.ts';
@@ -62,6 +62,7 @@ interface Place {
 async function placeOf(world: World, command: Verify): Promise<Place> {
   const { conversationId, sandboxId } = command;
   const record = await world.records.sandbox(sandboxId);
+  if (record !== null) await resumeReleased(world, command, record);
   const target = await agentTarget(world, { sandboxId, generation: record?.generation ?? 0 });
   const { workingDir } = await workspaceFacts(world, conversationId);
   const forms = hiddenForms(Object.values(await openSecrets(world, conversationId)));

@@ -7,7 +7,7 @@ import type { Activities, Activity, ActivityContext } from '../activities/activi
 import type { ActivityCommand, ActivityCommandType, MachineEvent } from '../core/machine/command.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import { resourceOf, type ResourceClass } from '../core/machine/resource.ts';
-import { waitBeforeRetry } from '../core/machine/retry.ts';
+import { waitAfter } from '../core/machine/retry.ts';
 import type { Clock, Timer } from '../ports/clock.ts';
 import type { OutboxEntry } from '../ports/engine-store.ts';
 
@@ -171,7 +171,7 @@ export class Dispatcher {
     const { entry } = out;
     const command = commandIn(entry) as Parameters<Activity['failed']>[0];
     this.options.onError(command, error, entry.attempt);
-    const waitMs = error.retry ? waitBeforeRetry(activity.retry, entry.attempt) : null;
+    const waitMs = waitAfter(error, activity.retry, entry.attempt);
     if (waitMs === null) return this.finish(out, activity.failed(command, error));
     const retry = { attempt: entry.attempt + 1, notBefore: this.options.clock.now() + waitMs };
     const again: Out = { entry: { ...entry, ...retry }, cancellation: out.cancellation, timer: null };

@@ -10,7 +10,7 @@ import { wholeState } from '../core/machine/machine.ts';
 import { machineOf } from '../core/machine/machines.ts';
 import { asParleyError, type ParleyError } from '../core/parley-error.ts';
 import { ACTIVITY_COMMAND_TYPES, isWatch } from '../core/machine/resource.ts';
-import { waitBeforeRetry } from '../core/machine/retry.ts';
+import { waitAfter } from '../core/machine/retry.ts';
 import { withShortTexts } from '../core/text/short-values.ts';
 import { shortened } from '../core/text/shorten.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -190,8 +190,7 @@ async function tryBrief(options: CarrierOptions, command: ActivityCommand): Prom
     if (signal.aborted) return { events: {}, failed: [] };
     const error = asParleyError(cause);
     options.onError?.(command, error, 0);
-    if (error.retry && waitBeforeRetry(activity.retry, 0) !== null)
-      return { events: {}, failed: [command.id] };
+    if (waitAfter(error, activity.retry, 0) !== null) return { events: {}, failed: [command.id] };
     return answer(activity.failed(command as never, error));
   }
 }
@@ -261,7 +260,7 @@ async function failedAttempt(
   error: ParleyError,
 ): Promise<MachineEvent | null> {
   onError?.(command, error, progress.failures);
-  const waitMs = error.retry ? waitBeforeRetry(activity.retry, progress.failures) : null;
+  const waitMs = waitAfter(error, activity.retry, progress.failures);
   if (waitMs === null) return await activity.failed(command as never, error);
   return comeBack({ ...progress, failures: progress.failures + 1 }, waitMs, {
     type: error.code,

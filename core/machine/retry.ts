@@ -2,6 +2,7 @@
  * How often a command is tried again, and after which wait: the same for every driver and for the simulator.
  * Owns the rule; which command is met with which policy is in resource.ts.
  */
+import type { ErrorCode } from '../error-catalogue.ts';
 
 /** How a retryable error is met; a definite one is answered at once. */
 export interface RetryPolicy {
@@ -18,8 +19,24 @@ export const ONCE: RetryPolicy = { initialMs: 0, maxMs: 0, attemptsMax: 1 };
 /** A handful of tries over about a minute. */
 export const BRIEF: RetryPolicy = { initialMs: 500, maxMs: 15_000, attemptsMax: 8 };
 
+/** The part of an error that decides about a further try. */
+interface Obstacle {
+  readonly code: ErrorCode;
+  /** False: it is definite. */
+  readonly retry: boolean;
+}
+
 /** Doublings beyond this change nothing: every policy has met its longest wait. */
 const DOUBLINGS_MAX = 20;
+
+/**
+ * Milliseconds until the next try after an error; null when it is definite, or the tries are used up. A sandbox on its way
+ * back is waited for as long as the machine wants it, since its way may lead through the line for a slot (D29).
+ */
+export function waitAfter({ code, retry }: Obstacle, policy: RetryPolicy, tried: number): number | null {
+  if (!retry) return null;
+  return waitBeforeRetry(code === 'sandbox_resuming' ? PATIENT : policy, tried);
+}
 
 /** Milliseconds until the next try; null when the tries are used up. `tried` counts tries before the one that failed. */
 export function waitBeforeRetry(

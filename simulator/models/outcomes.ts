@@ -46,6 +46,9 @@ interface Parts {
 
 const definite = (reason: string): CallError => ({ reason, isDefinite: true, afterMs: 0 });
 const passing = (reason: string): CallError => ({ reason, isDefinite: false, afterMs: 0 });
+/** At the longest wait of a patient retry, 15 s. */
+const TRIES_PER_MINUTE = 4;
+const RESUMING: CallError = { ...passing('its sandbox is being resumed'), code: 'sandbox_resuming' };
 
 export class Outcomes {
   incarnations: Incarnations | null = null;
@@ -53,6 +56,21 @@ export class Outcomes {
 
   constructor(parts: Parts) {
     this.parts = parts;
+  }
+
+  /** Work is checked and collected where it is up; one that was released is resumed first (D7). Null: it is not. */
+  resumeReleased(command: CarriedOut, tried: number): CallError | null {
+    if (command.type !== 'verifyItem' && command.type !== 'collectItem') return null;
+    if (command.type === 'collectItem' && !command.workspaceReadable) return null;
+    const { port, placement } = this.parts;
+    const { id, conversationId, sandboxId } = command;
+    const row = sandboxId === null ? undefined : placement.rows.get(sandboxId);
+    if (row === undefined || row.releasedAt === null || row.status === 'MISSING' || row.status === 'ERROR')
+      return null;
+    // About one request per minute: a resume that failed is requested again.
+    const requestId = `resume/${id}/${Math.floor(tried / TRIES_PER_MINUTE)}`;
+    port.deliver({ machine: 'conversation', id: conversationId }, { type: 'accessRequested', requestId });
+    return RESUMING;
   }
 
   of(command: CarriedOut): Outcome {

@@ -271,6 +271,23 @@ describe('verifyItem', () => {
     });
   });
 
+  it('has a released sandbox resumed first, and is tried again until it is up', async () => {
+    const around = await checking('true');
+    await inSandbox(around, { sandbox: { status: 'PAUSED', releasedAt: T0, sequence: 2 } });
+    for (const waitMs of [0, 1_000, 60_000]) {
+      await around.clock.move(waitMs);
+      await expect(attempt(around, order)).rejects.toMatchObject({ code: 'sandbox_resuming', retry: true });
+    }
+    const requests = around.told.map(({ event }) => (event as { readonly requestId: string }).requestId);
+    expect([new Set(requests).size, around.told[0]]).toEqual([
+      2,
+      expect.objectContaining({
+        to: { machine: 'conversation', id: CONVERSATION },
+        event: expect.objectContaining({ type: 'accessRequested' }),
+      }),
+    ]);
+  });
+
   it('runs in the workspace, and keeps what was printed without secrets', async () => {
     const around = await checking('cat made; echo hunter2');
     writeFileSync(path.join(around.folder, 'made'), '');
