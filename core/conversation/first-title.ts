@@ -1,6 +1,6 @@
 /**
- * What a conversation is called that nobody gave a title: the beginning of what it is asked, else where it works.
- * Owns the choice and the length; a title that somebody gives later replaces it.
+ * The title of a conversation that the user gave none: the beginning of its first message, else where it works. Owns
+ * the choice and the length; a title that the user gives later replaces it.
  */
 import { shortened } from '../text/shorten.ts';
 

@@ -31,7 +31,7 @@ export function remove(context: ConversationContext, event: EventOf<'deleteReque
   if (!isPlacing) return orderRemoval(context);
   // One that waits for a place gets none any more.
   state.startTask = 'ERROR';
-  // Its place may be taken already: first hear where, or the sandbox made for it would never be created and hold its slot.
+  // Its place may be taken already: without the answer the sandbox made for it would never start and keep its slot.
   state.startDeadline = context.now + START_TASK_TIMEOUT_MS;
 }
 
@@ -63,7 +63,7 @@ export function removeAttached(context: ConversationContext, event: EventOf<'att
   if (context.state.attachRequestId === event.requestId) orderRemoval(context);
 }
 
-/** Nobody said where it was placed: the removal does not wait for ever (D13). */
+/** No answer says where it was placed: the removal does not wait for ever (D13). */
 export function removeAnyway(context: ConversationContext): void {
   const { startDeadline } = context.state;
   if (startDeadline !== null && context.now >= startDeadline) orderRemoval(context);
