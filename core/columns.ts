@@ -1,6 +1,6 @@
 /**
- * Long lists outside the reach of the garbage collector: numbers as columns, texts as bytes behind each other. Owns
- * growth and the search for a text; must not know what is kept.
+ * Long lists outside the reach of the garbage collector: numbers as columns, texts as bytes behind each other.
+ * Owns growth and the search for a text; must not know what is kept.
  *
  * Every collection would visit millions of objects, or of entries in a map, and a heap grows to several times what
  * lives in it.

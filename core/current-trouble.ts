@@ -1,6 +1,6 @@
 /**
- * Which trouble is shown now, and which entity has it (D32). Owns the choice; must not end anything: the worker that
- * retries decides that.
+ * Which trouble is shown now, and which entity has it (D32).
+ * Owns the choice; must not end anything: the worker that retries decides that.
  */
 import type { RunItemRow, RunRow } from './machine/projection.ts';
 import { MINUTE_MS } from './time.ts';

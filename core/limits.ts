@@ -51,7 +51,7 @@ export const HOST_LOSSES_MAX = 3;
 /** Tries of one wanted resume: a resume loop has no timer of its own, so it needs a bound. */
 export const RESUME_ATTEMPTS_MAX = 3;
 
-/** A run waits this long for the sandboxes it let go: longer than every try to stop, archive and remove one. */
+/** A run waits this long for the sandboxes it released: longer than every try to stop, archive and remove one. */
 export const CLEANUP_TIMEOUT_MS = 2 * HOUR_MS;
 
 /** Placements tried for one start: a refusal loop has no timer of its own, so it needs a bound. */

@@ -1,6 +1,6 @@
 /**
- * Entities that no workflow leads any more: it was ended from outside, and only the record is left. Owns what the
- * record alone says of an entity, and the event that ends it; the machines do the rest.
+ * Entities that no workflow leads any more: it was ended from outside, and only the record is left.
+ * Owns what the record alone says of an entity, and the event that ends it; the machines do the rest.
  */
 import type { ConversationEvent } from './conversation/message.ts';
 import { initConversation, type ConversationState } from './conversation/state.ts';
@@ -65,7 +65,7 @@ export interface ItemOfRun {
   readonly index: number;
 }
 
-/** What it was doing is unknown: it ends in ERROR, with its transcript; its run is notified, and begins the item anew. */
+/** What it was doing is unknown: it ends in ERROR, with its transcript; its run is notified and begins it again. */
 export function lostConversation(
   row: ConversationRow,
   item: ItemOfRun | null,

@@ -191,7 +191,7 @@ function note(context: ConversationContext, code: string, detail: string): void 
   context.order({ type: 'record', event: { about, conversationId, code, detail } });
 }
 
-/** True when the snapshot is news; an older one says nothing (newest wins). */
+/** True when the snapshot is news; an older one is ignored (newest wins). */
 export function acceptSnapshot(context: ConversationContext, sandbox: SandboxSnapshot): boolean {
   const { state } = context;
   if (sandbox.sandboxId !== state.sandboxId || !isNewer(sandbox, state.sandbox)) return false;

@@ -1,6 +1,6 @@
 /**
- * How a conversation requests a place, and what follows when a sandbox refuses it. Owns the orders to placement and
- * their bound; which sandbox it is, is decided where attachments are kept (D16).
+ * How a conversation requests a place, and what follows when a sandbox refuses it.
+ * Owns the orders to placement and their bound; which sandbox it is, is decided where attachments are kept (D16).
  */
 import type { SandboxId } from '../ids.ts';
 import {
@@ -79,7 +79,7 @@ export function giveUpLine(context: ConversationContext): void {
   context.state.awaiting ??= context.order({ ...placementOrder(context.state), onlyLeaves: true });
 }
 
-/** Refused, and not placed again: the last conversation to leave that sandbox must be recorded as the last (D11). */
+/** Refused, and not placed again: it leaves, so that the last conversation there finds itself the last (D11). */
 export function leaveRefused(context: ConversationContext): void {
   exclude(context);
   // One leaving more than placements: a placement that places all the same has no timer to end it either.

@@ -1,5 +1,5 @@
 /**
- * How a conversation ends, and what can still be said about it.
+ * How a conversation ends, and what can still be changed about it.
  * Owns deletion with its tombstone, and metadata; must not touch the workspace.
  */
 import { START_TASK_TIMEOUT_MS } from '../limits.ts';

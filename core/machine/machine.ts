@@ -5,7 +5,7 @@
 
 import { stateInPresentNames } from './former-names.ts';
 
-/** What one event did: the next state and the orders that follow from it, in the order to hand them out. */
+/** What one event did: the next state and the orders that follow from it, in the order to carry them out. */
 export interface Step<State, Command> {
   readonly state: State;
   readonly commands: readonly Command[];

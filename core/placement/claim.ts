@@ -1,5 +1,5 @@
 /**
- * Whether a sandbox goes: with the last that leaves it, or because a run lets it go.
+ * Whether a sandbox is released: with the last conversation that leaves it, or because its run no longer needs it.
  * Owns the decision on the conversations in it, as they were loaded; must not mark anything.
  */
 

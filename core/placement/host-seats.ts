@@ -1,6 +1,6 @@
 /**
- * Room on hosts as the waiters in the line for a slot find it, one after the other (D29, D33). Owns what each of them
- * leaves for the next. Pure: the order of the line and the hosts come in.
+ * Room on hosts as the waiters in the line for a slot find it, one after the other (D29, D33).
+ * Owns what each of them leaves for the next. Pure: the order of the line and the hosts come in.
  */
 import { chooseHost, type HostCandidate, type HostPin, type HostPolicy } from './choose-host.ts';
 

@@ -1,6 +1,7 @@
 /**
- * The line of those that wait for a slot, and whose turn it is (D29). Owns the order: first come, first served, where a
- * waiter whose own limit is reached does not hold up others. Pure: the line comes in; must not reserve anything.
+ * The line of those that wait for a slot, and whose turn it is (D29).
+ * Owns the order: first come, first served, where a waiter whose own limit is reached does not hold up others. Pure:
+ * the line comes in; must not reserve anything.
  */
 import type { UserId } from '../ids.ts';
 import { CAPACITY_POLL_MS } from '../limits.ts';

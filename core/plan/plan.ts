@@ -257,7 +257,7 @@ export interface PlanSchedule {
   readonly timezone: string;
   /** What happens when the run before is still going on. */
   readonly overlap: 'skip' | 'buffer_one' | 'buffer_all' | 'cancel_other' | 'allow_all';
-  /** How long ago a run may have been due that is made up for; null: as long as the server says. */
+  /** How long ago a run may have been due that is made up for; null: the server's own limit. */
   readonly catchupMs: number | null;
   /** Each run begins later by a random time up to this; null: at once. */
   readonly jitterMs: number | null;

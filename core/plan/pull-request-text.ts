@@ -1,7 +1,7 @@
 /**
- * What stands in the pull request of an item: title, body, and the mark by which it is found again. Owns the words in
- * braces and the layout; what agents and issues write stands in it as text alone (D31), and the caller takes secrets
- * out of it.
+ * What stands in the pull request of an item: title, body, and the mark by which it is found again.
+ * Owns the words in braces and the layout; what agents and issues write stands in it as text alone (D31), and the
+ * caller takes secrets out of it.
  */
 import { fillWords } from '../text/fill-words.ts';
 import type { PlanIssue } from './plan-issue.ts';

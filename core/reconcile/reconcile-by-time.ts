@@ -1,6 +1,6 @@
 /**
- * Rows that only model and time could join: which conversations may have caused each, and why that is not certain (D27,
- * D35). Owns the doubts, and never calls certain what could be otherwise; must not settle a row.
+ * Rows that only model and time could join: who may have caused each, and why that is not certain (D27, D35).
+ * Owns the doubts, and never calls certain what could be otherwise; must not settle a row.
  */
 import { NOBODY, type CallTable } from './reconcile-calls.ts';
 import { type Contraries, tokensKey } from './reconcile-contraries.ts';
@@ -22,7 +22,7 @@ export interface TimedRows {
 export interface Timed {
   /** Conversations whose open calls it could bill. */
   readonly owners: readonly number[];
-  /** More rows than open calls are there. */
+  /** There are more rows than open calls. */
   readonly isCrowded: boolean;
   /** Null when one conversation has caused it, or none. */
   readonly doubt: AmbiguousWhy | null;
@@ -37,7 +37,7 @@ export interface TimeRules {
   knownName(model: string): string;
 }
 
-/** One for each row, in their order, which is that of time. What rows show of others is added to `contraries`. */
+/** One for each row, in order of time. What rows show of other callers is added to `contraries`. */
 export function* timeRows(
   { rows: waiting, order }: TimedRows,
   calls: CallTable,

@@ -1,6 +1,7 @@
 /**
  * What a bill shows that speaks against joining any of its rows by time: rows of other callers, rows that came twice,
- * rows that came late. Owns what is remembered of them; must not judge a row.
+ * rows that came late.
+ * Owns what is remembered of them; must not judge a row.
  *
  * A row without an id is one of our calls' only as long as no other caller can have caused it. Once a bill has rows
  * that are none of ours, its next row without an id may be one of theirs, whatever its time.

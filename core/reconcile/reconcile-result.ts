@@ -49,7 +49,7 @@ interface VerdictBase {
   /** Position of the row in the export, counted from 1. */
   readonly position: number;
   readonly cost: NanoUsd;
-  /** Billed before, by its response id or because no call is left for it: the amount counts, and somebody should ask why. */
+  /** Billed before, by its response id or because no call is left for it: the amount counts, and needs a check. */
   readonly isDuplicate: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The verdict on a row once it is known which conversations could have caused it. Owns the shape of verdicts, lateness
- * and the split by tokens; must not search for candidates.
+ * The verdict on a row once it is known which conversations could have caused it.
+ * Owns the shape of verdicts, lateness and the split by tokens; must not search for candidates.
  */
 import { ZERO_USD, nanoUsd, type NanoUsd } from '../money/money.ts';
 import type { CallTable } from './reconcile-calls.ts';
