@@ -6,7 +6,7 @@ import type { RunItemRow, RunRow } from './machine/projection.ts';
 import { MINUTE_MS } from './time.ts';
 import type { Trouble, TroubleOf } from './trouble.ts';
 
-/** A try may take this long before it is reported; a worker that retries and is silent for longer has gone. */
+/** A try may take this long before it is reported; a worker that is silent for longer has stopped. */
 const SILENCE_MAX_MS = 15 * MINUTE_MS;
 
 /** Whether a trouble still holds: its next try is not long overdue. `now` in epoch milliseconds. */

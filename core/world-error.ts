@@ -13,7 +13,7 @@ export interface WorldError {
 
 interface Kind {
   readonly code: ErrorCode;
-  /** What is so, in words. */
+  /** The problem, in words. */
   readonly state: string;
   readonly remedy: string;
 }

@@ -20,7 +20,7 @@ export type TombstoneAnswer =
 
 /** Answers for entities that have ended. */
 export interface Tombstones {
-  /** Null when the store has no entity whose workflow has ended. */
+  /** Null unless the store has the entity and its workflow has ended. */
   answer(envelope: AddressedEnvelope): Promise<TombstoneAnswer | null>;
 }
 

@@ -128,7 +128,7 @@ function wantsToMoveOn(input: DriveInput, asked: { readonly toMoveOn: boolean })
   return info.historyLength >= input.eventsMax;
 }
 
-/** A watch is begun again by the next run; anything else is let to its end, because two at once are worse than a wait. */
+/** A watch is begun again by the next run; anything else is waited for, because two at once are worse than a wait. */
 function onlyWatches(entity: Entity): boolean {
   for (const { type } of entity.out.values()) if (!isWatch(type)) return false;
   return true;

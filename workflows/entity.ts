@@ -149,14 +149,14 @@ export class Entity {
     this.rested = this.isAtRest ? state : null;
   }
 
-  /** Takes other inputs than it did since then; those it had taken come back. */
+  /** Rolls back and takes other inputs; returns those that it had taken. */
   rebase(inputs: readonly Input[]): readonly Input[] {
     const taken = this.rollback();
     for (const input of inputs) this.apply(input);
     return taken;
   }
 
-  /** To where the last batch was settled; what it had taken since comes back. */
+  /** Back to where the last batch was settled; returns the inputs taken since. */
   rollback(): readonly Input[] {
     const taken = this.applied;
     const { state, steps, out, seen, inherited } = this.settled;

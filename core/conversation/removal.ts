@@ -69,7 +69,7 @@ export function removeAnyway(context: ConversationContext): void {
   if (startDeadline !== null && context.now >= startDeadline) orderRemoval(context);
 }
 
-/** Whether the sandbox goes too was decided in the transaction that removed the conversation (D11). */
+/** Whether the sandbox is removed, too, was decided in the transaction that removed the conversation (D11). */
 export function removed(context: ConversationContext, event: EventOf<'conversationRemoved'>): void {
   const { state } = context;
   if (state.awaiting !== event.commandId) return;

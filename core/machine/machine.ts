@@ -12,7 +12,7 @@ export interface Step<State, Command> {
 }
 
 /**
- * A long-lived thing as rules.
+ * A long-lived entity as rules.
  * `now` is epoch milliseconds and comes only from the driver. `step` never throws for an event it does not
  * expect: it returns the same state object and no commands, which a driver may treat as silent.
  */

@@ -29,7 +29,7 @@ export interface SandboxSnapshot extends Stamp {
   readonly detail: string | null;
 }
 
-/** What an agent is up to, as far as its sandbox must know (D6). */
+/** The activity of an agent, as far as its sandbox must know it (D6). */
 export type AgentActivity = 'resting' | 'working' | 'confirmation' | 'rate_limit';
 
 /** What a conversation sends the run that started it. */

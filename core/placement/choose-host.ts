@@ -57,7 +57,7 @@ export interface HostRequirement extends HostPolicy, HostPin {
 
 /** The hosts that a waiter waits for. */
 export interface HostWait {
-  /** In words: which, what is the matter with them, and what ends the wait. */
+  /** In words: which, what is wrong with them, and what ends the wait. */
   readonly said: string;
   /** Those that would do as soon as there is room on them. */
   readonly hosts: readonly string[];
@@ -66,7 +66,7 @@ export interface HostWait {
 /** The host, or why there is none. */
 export type HostChoice =
   | { readonly kind: 'chosen'; readonly name: string }
-  /** Those that would do have no room, or are not there at the moment: it may be had later. */
+  /** The hosts that fit have no room or no running lease at the moment: a later request may succeed. */
   | { readonly kind: 'full'; readonly limit: number; readonly current: number; readonly waitsFor?: HostWait }
   /** No host that is known will ever do. */
   | { readonly kind: 'none'; readonly reason: string };

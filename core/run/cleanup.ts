@@ -196,7 +196,7 @@ export function sandboxesSettled(state: RunState): boolean {
   return state.sandboxes.every(({ state: use }) => use === 'gone' || use === 'kept');
 }
 
-/** After the sandboxes: the job may want its conversations gone, too. */
+/** After the sandboxes: the job may want its conversations deleted, too. */
 export function removeConversations(context: RunContext): void {
   if (context.state.rules.cleanup.conversation !== 'delete') return;
   for (const item of context.state.items) {

@@ -1,6 +1,6 @@
 /**
  * The run as a whole: what users request of it, and how it comes to its end.
- * Owns the order items → clean up → settle → reconcile → report → last steps; must not read an item's conversation.
+ * Owns the order items → clean up → settle → reconcile → report → last steps; must not read a conversation.
  */
 import { remember, wasSeen } from '../machine/requests.ts';
 import { earliest } from '../time.ts';

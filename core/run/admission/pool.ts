@@ -1,5 +1,5 @@
 /**
- * The pool of a run: how many items it holds, its sandboxes made ahead, and those that have had enough.
+ * The pool of a run: how many items it holds, its sandboxes made ahead, and those to be recycled.
  * Owns what the run itself counts of them; core/placement/place-in-pool.ts decides the places, in one transaction.
  */
 import type { SandboxId } from '../../ids.ts';
