@@ -88,7 +88,7 @@ function addErrorAnswers(server: FastifyInstance, { vault, world }: ServerContex
       return reply.code(error.status).send({ detail: vault.deep(error.detail) });
     const status = statusOf(error);
     if (status < 500) return reply.code(status).send({ detail: vault.text(messageOf(error)) });
-    // Whoever waits for room has to know that it is room that is missing.
+    // A client that waits for room has to learn that the disk is full.
     if (isFullDisk(error))
       return reply
         .code(507)
@@ -118,7 +118,7 @@ function statusOf(error: unknown): number {
 class HttpRequest extends IncomingMessage {
   private asksForUpgrade = false;
 
-  /** Node sets it before the headers are there, and asks once they are. */
+  /** Node sets it before the headers are there, and reads it once they are. */
   get upgrade(): boolean {
     return this.asksForUpgrade && this.headers.upgrade?.trim().toLowerCase() === 'websocket';
   }

@@ -1,6 +1,6 @@
 /**
  * Bytes to text, or one clear finding: the first pass.
- * Owns encodings and the size bound; must not look at what the text says.
+ * Owns encodings and the size bound; must not interpret the text.
  */
 import type { RuleCode } from '../check/rule-catalogue.ts';
 
