@@ -86,7 +86,7 @@ interface ToolOptions {
   readonly stdio: readonly ('ignore' | 'pipe')[];
 }
 
-/** Starts a program that leads a process group. Resolves once it is started; an `error` event reports a failure. */
+/** Starts a program that leads a process group. Resolves when it is on its way; an `error` event reports a failure. */
 export async function startTool(
   program: string,
   args: readonly string[],

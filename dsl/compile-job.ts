@@ -122,7 +122,7 @@ export function compileAmendable(source: JobSource, world: TracedWorld): Amendab
   };
 }
 
-/** These read the file, not the checked job, so that they speak even when another part of it is broken. */
+/** These read the file, not the checked job, so that they report even when another part of it is broken. */
 function checkReferences(context: CheckContext): PromptFiles {
   checkIds(context);
   checkConflicts(context);

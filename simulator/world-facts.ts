@@ -42,7 +42,7 @@ export interface WorldFacts {
   /** The waiters in the line for which there is a slot now (D29). */
   turns(): readonly Waiter[];
   readonly archived: ReadonlySet<SandboxId>;
-  /** How often an agent took a message it was handed, by message id. */
+  /** How often an agent took a message, by message id. */
   readonly delivered: ReadonlyMap<string, number>;
   /** How often a message was refused with an event, by message id. */
   readonly refused: ReadonlyMap<string, number>;

@@ -1,6 +1,6 @@
 /**
- * One turn of an agent: from a prompt to its stop reason, with the permissions that it asks for on the way.
- * Owns who waits for whom while a turn goes on. What a request for permission means is decided in acp-session.ts.
+ * One turn of an agent: from a prompt to its stop reason, with the permissions that it requests on the way.
+ * Owns what waits for what while a turn goes on. What a request for permission means is decided in acp-session.ts.
  */
 import type { CallState } from './tool-calls.ts';
 

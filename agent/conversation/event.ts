@@ -60,7 +60,7 @@ interface EventBase {
 
 export interface MessageEvent extends EventBase {
   readonly kind: 'MessageEvent';
-  /** The environment speaks where a hook keeps an agent from stopping, or adds something. */
+  /** The environment is the source where a hook keeps an agent from stopping, or adds something. */
   readonly source: 'user' | 'agent' | 'environment';
   readonly llm_message: LlmMessage;
   readonly llm_response_id: string | null;

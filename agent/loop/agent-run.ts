@@ -88,7 +88,7 @@ export class AgentRun {
 
   /**
    * Only a log that cannot be written gets here, as on a full disk: the end is written as soon as there is room, so
-   * that no client waits for a run that is none. A log that stays full is repaired at the next start of the server.
+   * that no client waits for a run that is over. A missing end is repaired at the next start of the server.
    */
   async #endUnrecorded(reason: string, signal: AbortSignal): Promise<void> {
     const { log, world } = this.#around;
@@ -105,7 +105,7 @@ export class AgentRun {
     }
   }
 
-  /** Asks the model aside; nothing of it becomes part of the conversation. @throws LlmError */
+  /** Sends the model a question aside; nothing of it becomes part of the conversation. @throws LlmError */
   async ask(question: string, signal: AbortSignal): Promise<string> {
     this.#requireOwnLoop();
     return await askAside(this.#modelContext(signal), question);

@@ -119,7 +119,7 @@ function isEventStream({ statusCode = 0, headers }: IncomingMessage): boolean {
   return statusCode >= 200 && statusCode < 300 && isStream && coding === 'identity';
 }
 
-/** Some gateways compress unasked; what cannot be decoded is left as it is, and says nothing. */
+/** Some gateways compress unasked; what cannot be decoded is left as it is, without meaning. */
 function decoded(bytes: Buffer, coding: string, bytesMax: number): Buffer {
   const bound = { maxOutputLength: bytesMax };
   try {

@@ -61,7 +61,7 @@ function addJsonBodies(server: FastifyInstance): void {
   });
 }
 
-/** Whether a given value is the server's key, compared in constant time; without a key everybody has it. */
+/** Whether a given value is the server's key, compared in constant time; without a key every caller has it. */
 export function keyCheck(sessionKey: string | null): (given: unknown) => boolean {
   if (sessionKey === null) return () => true;
   const wanted = digest(sessionKey);
@@ -114,7 +114,7 @@ function statusOf(error: unknown): number {
   return typeof status === 'number' && status >= 400 ? status : 500;
 }
 
-/** A request as Node reads it, where only a wish for a WebSocket ends HTTP. */
+/** A request as Node reads it, where only an upgrade to a WebSocket ends HTTP. */
 class HttpRequest extends IncomingMessage {
   private asksForUpgrade = false;
 

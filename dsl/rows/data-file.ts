@@ -21,7 +21,7 @@ export interface DataFile {
   readonly unasked?: AskedIssues;
   /** What a code host answered, as a plan keeps it; absent for other rows. */
   readonly issues?: PlanIssues;
-  /** Said where it has no row; absent: as of a file. */
+  /** Reported where it has no row; absent: as of a file. */
   readonly whenEmpty?: { readonly message: string; readonly remedy: string };
   /** From the first row on, each time; a problem ends them. */
   rows(): Iterable<Row | RowProblem>;

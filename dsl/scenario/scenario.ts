@@ -77,7 +77,7 @@ export interface ScenarioRule {
   readonly behaviour: ScenarioBehaviour;
 }
 
-/** Whom an event is about: a key of the job, or a choice among what is up. */
+/** The entity that an event is about: a key of the job, or a choice among what is up. */
 export type ScenarioTarget =
   { readonly key: string } | { readonly pick: 'oldest' | 'newest' | 'longest_idle' | 'all' };
 

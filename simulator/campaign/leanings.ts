@@ -34,7 +34,7 @@ export interface Leanings {
   readonly short: boolean;
   /** Messages between machines are late; `much`: nearly every one, and the answers of commands, too. */
   readonly delayed: 'no' | 'some' | 'much';
-  /** Slots are short and change hands within minutes, one conversation to a sandbox. */
+  /** Slots are short and change owners within minutes, one conversation to a sandbox. */
   readonly turnover: boolean;
   /** Placements read old rows: sandboxes that cannot take a conversation in are chosen. */
   readonly misread: boolean;

@@ -172,7 +172,7 @@ function randomPolicy(stream: RandomStream): Policy {
 
 /**
  * Hosts by chance: how many, how large, how they are filled, and what befalls them in the time in which faults strike.
- * Owns the ranges; what an incident does is said in simulator/hosts/.
+ * Owns the ranges; what an incident does is defined in simulator/hosts/.
  */
 interface TimedIncident {
   /** Milliseconds from the beginning. */

@@ -96,7 +96,7 @@ export interface CaseResult {
   readonly coverage: Coverage;
   /** Over every step. */
   readonly hash: string;
-  /** Empty unless asked for. */
+  /** Empty unless requested. */
   readonly table: readonly string[];
 }
 

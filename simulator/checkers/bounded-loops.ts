@@ -20,7 +20,7 @@ import type { Moment, SafetyCheck } from './checker.ts';
 type Step = Moment['step'];
 
 export function boundedLoops(): SafetyCheck {
-  // By what is counted, then by who: no two machines count the same thing.
+  // By what is counted, then by entity: no two machines count the same thing.
   const counts = new Map<string, Map<string, number>>();
   const count = ({ address }: Step, what: string, max: number, more: number): string | null => {
     const known = counts.get(what);

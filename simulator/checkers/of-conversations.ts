@@ -41,7 +41,7 @@ function ordersRecord({ commands }: Moment['step']): boolean {
   return commands.some(({ type }) => type === 'record');
 }
 
-/** Handed over while its answer was abandoned: the agent may have it although its sender got a refusal. */
+/** Delivered while its answer was abandoned: the agent may have it although its sender got a refusal. */
 function isInDoubt({ commands }: Moment['step']): boolean {
   return commands.some(({ type }) => type === 'cancelCommand');
 }
@@ -88,8 +88,8 @@ export function presentIncarnation({ step }: Moment): string | null {
 }
 
 /**
- * I25: an agent is handed something only when it is armed for this incarnation and its sandbox is in no transition,
- * and what was handed over leaves the queue (D7, D15, D19). Owns the checks on orders of a conversation.
+ * I25: an agent gets something only when it is armed for this incarnation and its sandbox is in no transition,
+ * and what was delivered leaves the queue (D7, D15, D19). Owns the checks on orders of a conversation.
  */
 export function handedToTheArmed({ step }: Moment): string | null {
   const { event, commands } = step;
@@ -150,7 +150,7 @@ function countedWrong(messageId: string, { facts }: Rest): string | null {
   const delivered = facts.delivered.get(messageId) ?? 0;
   const refused = facts.refused.get(messageId) ?? 0;
   if (delivered + refused === 0) return `message "${messageId}" was neither delivered nor refused`;
-  // Handed over while its answer was abandoned: its sender got a refusal, and I8 has judged that moment.
+  // Delivered while its answer was abandoned: its sender got a refusal, and I8 has judged that moment.
   const inDoubt = delivered === 1 && refused === 1;
   if (delivered + refused === 1 || inDoubt) return null;
   return `message "${messageId}" was delivered ${delivered} times and refused ${refused} times`;

@@ -58,7 +58,7 @@ function beganThroughBreaker(before: RunState, after: RunState, now: number): st
 
 /**
  * R1: a run begins only what fits: places, budget with its reserves, pauses of retries, its mode; and it holds only
- * for a reason. Owns the checks on what a run begins; must not choose who comes next.
+ * for a reason. Owns the checks on what a run begins; must not choose what comes next.
  */
 export function admissionFits(moment: Moment): string | null {
   const { step, timeliness = PUNCTUAL } = moment;

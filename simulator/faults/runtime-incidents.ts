@@ -162,7 +162,7 @@ export class RuntimeIncidents {
     return null;
   }
 
-  /** Its processes die: the next poll after the event sees it. */
+  /** Its processes die: the poll that its event causes, or the regular one, sees it. */
   dies(sandboxId: SandboxId, why: string, flaw: Flaw | null = null): void {
     const { runtime, agents } = this.parts;
     runtime.die(sandboxId, why);

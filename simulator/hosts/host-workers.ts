@@ -18,7 +18,7 @@ interface Host {
   slowness: number;
   /** What it would report if it were reachable. */
   held: (() => void)[];
-  /** By sandbox and id: handed to its queue, and not answered. The next worker begins them again. */
+  /** By sandbox and id: put into its queue, and not answered. The next worker begins them again. */
   readonly open: Map<SandboxId, Map<string, ActivityCommand>>;
 }
 
