@@ -175,7 +175,7 @@ export class AcpSession {
     return turn;
   }
 
-  /** Refuses what waits, and ends the turn: the agent rests until the user sends it a message. */
+  /** Refuses what waits, and ends the turn: the agent rests until a client starts it again. */
   refuse(reason: string): void {
     const turn = this.#turn;
     if (turn === null) return;

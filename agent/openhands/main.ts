@@ -17,7 +17,7 @@ const SETUP_FAILED = 70;
 const POLL_MS = 50;
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** The interpreter that has the packages; the operator's deployment writes it in front of this program. */
+/** The interpreter that has the packages; host/sandboxes/runtime-of.ts writes it in front of this program. */
 const GIVEN_PYTHON = (globalThis as { readonly parleyOpenhandsPython?: string }).parleyOpenhandsPython;
 
 function required(name: string): string {

@@ -32,7 +32,7 @@ interface GitOptions {
   /** Exit codes that are answers, not failures. */
   readonly accepted?: readonly number[];
   readonly bytesMax?: number;
-  /** Git's warnings, also of a call that succeeded; cut at the same length as an error. */
+  /** What was written to standard error by a call that succeeded; cut at the same length as an error. */
   readonly onComplaint?: (text: string) => void;
 }
 

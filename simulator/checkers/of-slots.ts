@@ -76,7 +76,7 @@ export function admissionFits(moment: Moment): string | null {
   );
 }
 
-/** What a run keeps of items in flight follows its items: checked from its first state on, it holds for all. */
+/** What a run keeps of items in flight follows its items: from its first state on, changed items suffice. */
 function countsRight(moment: Moment, before: RunState | null, after: RunState): string | null {
   let expected = before === null ? 0 : inFlightOf(before);
   for (const index of changedItems(moment)) {
