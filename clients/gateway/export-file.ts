@@ -1,5 +1,5 @@
 /**
- * An export that somebody saved as a file.
+ * An export that an operator saved as a file.
  * Owns the choice of the format by the file's ending, and reading one row after the other where the format lets it.
  */
 import { isAscii } from 'node:buffer';

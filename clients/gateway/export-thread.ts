@@ -1,6 +1,6 @@
 /**
  * Reading a long export on a thread of its own: half of reconciliation is reading the rows, and the other half is not.
- * Owns the thread, from the first row that is asked for until the last was given or nobody wants more.
+ * Owns the thread, from the first row that is requested until the last was given or the caller wants no more.
  */
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
@@ -18,7 +18,7 @@ export const BYTES_AHEAD_MAX = 32 * 1024 * 1024;
 export interface ReaderData {
   readonly path: string;
   readonly reading: ExportReading;
-  /** Where it says what it has; each time it also sends a message of nothing, which wakes whoever waits for it. */
+  /** Where it sends what it has; each time it also sends an empty message, which wakes the waiting main thread. */
   readonly sayings: MessagePort;
 }
 

@@ -38,7 +38,7 @@ import { findWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 /** A person who leaves a run waits for the end of the command; what is cut off begins again later. */
 const COMMAND_GRACE_MS = 1_000;
-/** A supervisor that asks whether a worker is ready gives up soon. */
+/** A supervisor that queries whether a worker is ready gives up soon. */
 const ANSWER_MS_MAX = 2_000;
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
@@ -173,7 +173,7 @@ function runningWorkers(
     isReady: async () => workers !== null && (await answers(options.connection)),
     async stop() {
       await sweeps.stop();
-      // A worker that failed has told so already.
+      // A worker that failed has reported it already.
       await workers?.stop().catch(() => undefined);
     },
   };
@@ -201,7 +201,7 @@ function versionOf({ config }: Pick<EngineParts, 'config'>, bundle: WorkflowBund
 }
 
 /**
- * To be called once the workers ask for work.
+ * To be called once the workers poll.
  * @throws ParleyError engine_misconfigured when the server does not come to know them, else the error of gRPC
  */
 async function takeWork(
@@ -217,7 +217,7 @@ async function takeWork(
   );
 }
 
-/** Who looks on while a process works on Temporal: its page of metrics, and whoever takes its spans. */
+/** What observes a process that works on Temporal: its page of metrics, and the collector of its spans. */
 interface TemporalObservers {
   /** Where the metrics are; null when they are not shown. */
   readonly metricsUrl: string | null;

@@ -22,7 +22,7 @@ export interface RepositoryQuestion {
 
 export type RefAnswer =
   | { readonly kind: 'refs'; readonly refs: RefNames }
-  /** There is none, or none for this credential: hosts do not tell which. */
+  /** There is none, or none for this credential: hosts do not distinguish them. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'late' }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -62,7 +62,7 @@ export async function openRefReader({ codeHosts, credentialOf }: RefReaderOption
     },
   });
   await relay.listen();
-  // One connection for each look: the relay serves as many as it likes.
+  // One connection for each check: the relay serves as many as it likes.
   const client = (): Client => new Client('http://relay', { socketPath });
   return {
     async read(question, signal) {

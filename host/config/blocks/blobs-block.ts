@@ -58,7 +58,7 @@ function endpointOf({ endpoint }: Written, wrong: Wrong): string | null {
   return null;
 }
 
-/** Null where nobody says which: at AWS there is no region that fits every bucket. */
+/** Null where neither file nor environment names one: at AWS there is no region that fits every bucket. */
 function regionOf({ env }: ConfigParts, { region, endpoint }: Written): string | null {
   const named = REGION_VARIABLES.map((name) => env[name] ?? '').find((value) => value !== '');
   return region ?? named ?? (endpoint === undefined ? null : REGION_ELSEWHERE);
