@@ -1,5 +1,5 @@
 /**
- * Connections to gateways as they are: with interim replies that no request caused, and with long headers.
+ * Connections to gateways as they are: with interim replies that no request expects, and with long headers.
  * Owns these two; what is sent and read on a connection is its caller's.
  */
 import type { Socket } from 'node:net';

@@ -1,7 +1,7 @@
 /**
  * The lease of this process on its host: taken before anything is carried out, and renewed as long as it serves.
  * Owns the rhythm and the end: a process that has lost its lease stops speaking for the host. A store that does not
- * answer is no reason: no process gets the host while anything lives on it, and this one goes on once the store is back.
+ * answer is no reason: no process gets the host while anything lives on it, and this one goes on when it is back.
  */
 import { hostname } from 'node:os';
 import { ParleyError } from '../../core/parley-error.ts';

@@ -15,7 +15,7 @@ export interface RuntimeOptions {
 /** There is one runtime in a process; what it says goes to the host that was opened last. */
 const listener: { tell: ((text: string) => void) | null } = { tell: null };
 
-/** To be called before the first connection. A repeat only changes the listener. Returns what counts in this process. */
+/** To be called before the first connection. A repeat changes only the listener. Returns the meter of this process. */
 export function installRuntime({ onNotice, telemetry }: RuntimeOptions): MetricMeter {
   const isInstalled = listener.tell !== null;
   listener.tell = onNotice;

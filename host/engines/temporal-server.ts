@@ -11,7 +11,7 @@ import type { TemporalConfig } from '../config/deployment-config.ts';
 import { readEngineNote, writeEngineNote, type EngineNote } from './engine-note.ts';
 import type { EngineParts } from './host-engine.ts';
 
-/** A server whose owner was killed is ended by its guard: first by a signal, and by force after ten seconds. */
+/** A server whose owner was killed is ended by its guard: first with SIGTERM, after ten seconds with SIGKILL. */
 const EARLIER_END_MS_MAX = 15_000;
 const EARLIER_POLL_MS = 50;
 /** One that was killed while it started is not known by its number; it ends well within this time. */

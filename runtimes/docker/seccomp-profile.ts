@@ -36,7 +36,7 @@ export function seccompProfile(processor: string): string | null {
   const architecture = { x64: 'SCMP_ARCH_X86_64', arm64: 'SCMP_ARCH_AARCH64' }[processor];
   if (architecture === undefined) return null;
   // Another convention than the one named here is a call of an unknown architecture, and ends its process. What the
-  // profile does not know is EPERM, and what is newer than all it knows the daemon tells as not there.
+  // profile does not know is EPERM, and for what is newer than all it knows the daemon answers that it is not there.
   return JSON.stringify({
     defaultAction: 'SCMP_ACT_ERRNO',
     architectures: [architecture],

@@ -1,7 +1,7 @@
 /**
  * What a pod of ours is made with.
- * Owns everything that separates it: user, network name service, files, privileges, system calls, limits. Whoever may
- * read pods reads it, so no secret is in it. The form passes the admission level `restricted`, or `baseline` where the
+ * Owns everything that separates it: user, network name service, files, privileges, system calls, limits. Every account
+ * that may read pods reads it, so no secret is in it. It passes the admission `restricted`, or `baseline` where the
  * Agent Server is another user than its tools: to change users it begins as root, without any other right of root's.
  */
 import type {
@@ -116,7 +116,7 @@ const POD_SECURITY = {
   runAsUser: POD_USER.uid,
   runAsGroup: POD_USER.gid,
   fsGroup: POD_USER.gid,
-  // A workspace has many files: they are not handed over anew at every start.
+  // A workspace has many files: their owner is not set anew at every start.
   fsGroupChangePolicy: 'OnRootMismatch',
   seccompProfile: { type: 'RuntimeDefault' },
 } as const;
@@ -217,7 +217,7 @@ function agentEnvironment({
     agent: toolsUser === null ? INSIDE.agent : INSIDE.serverState,
     home: INSIDE.home,
     node: 'node',
-    // Nobody here has read the image, and its Node.js may stand anywhere in it.
+    // The image is unknown here, and its Node.js may stand anywhere in it.
     searchPath: null,
     agentServer,
     sandboxInit,

@@ -114,7 +114,7 @@ async function writeFilter({ isolation, paths }: LaunchOrder): Promise<string> {
   return paths.filter;
 }
 
-/** One group for each incarnation, so that what it tells is about that one. */
+/** One group for each incarnation, so that what it reports is about that one. */
 function newGroup({ options, limits, paths, request }: LaunchOrder): SandboxGroup | null {
   if (limits.groups === null) return null;
   return groupOf(limits.groups, groupName(options.dataDir, paths.dir, request.generation));
@@ -224,7 +224,7 @@ async function spawnDetached(order: LaunchOrder, launched: Launched): Promise<vo
 /** The kernel keeps what is written until the first program reads it, also when we end before that. */
 function handOver(pipe: Readable | Writable | null | undefined, sessionKey: string): void {
   if (pipe === null || pipe === undefined || !('end' in pipe)) return;
-  // A launch that failed before the key was read is told of by its log.
+  // A launch that failed before the key was read is reported in its log.
   pipe.on('error', () => undefined);
   pipe.end(sessionKey);
 }

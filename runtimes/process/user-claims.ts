@@ -48,7 +48,7 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
   const claimsDir = options.claimsDir ?? (await sharedOrOwn(sandboxDir));
   const noted = await notedUser(sandboxDir);
   if (noted !== null && (await readableClaimOf(claimsDir, noted))?.dir === sandboxDir) return noted;
-  // What grows with the sandboxes and processes of the host is read before anybody has to wait for us.
+  // What grows with the sandboxes and processes of the host is read before another process has to wait for us.
   const view = await viewHost(claimsDir, sandboxDir);
   const { dev: device } = await lstat(sandboxDir);
   const user = await locked(join(claimsDir, 'lock'), async () => {
@@ -61,12 +61,12 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
   return user;
 }
 
-/** Who has what, as it was before the lock: claims that came or went since then are seen under it. */
+/** Which user has what, as it was before the lock: claims that came or went since then are seen under it. */
 interface HostView {
   readonly claims: ReadonlyMap<number, Claim | null>;
   /** Of claims whose folders are gone. */
   readonly gone: readonly number[];
-  /** Users that somebody has without a claim, or still has after it. */
+  /** Users that a process or folder has without a claim, or still has after it. */
   readonly others: ReadonlySet<number>;
 }
 
@@ -92,7 +92,7 @@ interface Choice extends ClaimOptions {
 async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   const { claimsDir, noted, view, firstUser = FIRST_USER, users = USERS } = choice;
   await forget(claimsDir, view.gone);
-  // One that cannot be read stands against everybody who did not note it.
+  // One that cannot be read stands against every sandbox that did not note it.
   const isClaimed = (user: number): Promise<boolean> =>
     claimOf(claimsDir, user).then(
       (claim) => claim !== null,
@@ -149,7 +149,7 @@ function noteIn(sandboxDir: string): string {
   return join(sandboxDir, 'user');
 }
 
-/** Null when there is none, or nobody can read it. */
+/** Null when there is none, or it cannot be read. */
 async function notedUser(sandboxDir: string): Promise<number | null> {
   const text = await readFile(noteIn(sandboxDir), 'utf8').catch(() => '');
   return /^\d+\n$/.test(text) ? Number(text) : null;

@@ -1,6 +1,6 @@
 /**
  * System calls that no sandbox may make, and why; and those that it may make with some arguments only. What stands
- * neither here nor in allowed-calls.ts is told as not there.
+ * neither here nor in allowed-calls.ts is answered as not there.
  * Owns the lists; each runtime brings them into the form its kernel interface takes.
  */
 import type { SystemCall } from './system-calls.ts';
@@ -32,7 +32,7 @@ export const REFUSED_CALLS: readonly SystemCall[] = [
  */
 export const PLACE_CALLS: readonly SystemCall[] = ['mount', 'umount2', 'pivot_root', 'unshare', 'setns'];
 
-/** Told as not there, so that callers take the older way, whose arguments a filter can see. */
+/** Answered as not there, so that callers take the older way, whose arguments a filter can see. */
 export const MISSING_CALLS: readonly SystemCall[] = [
   'clone3',
   'io_uring_setup',

@@ -11,7 +11,7 @@ import { loadObject } from './guard.ts';
 const ROOT = 0;
 /** As the system writes it. */
 const NO_RIGHTS = '0'.repeat(16);
-/** Entered by whoever is of the group, listed by nobody else than root. */
+/** Entered by processes of the group, listed by root alone. */
 const DOOR_MODE = 0o710;
 
 export interface OtherUser {
