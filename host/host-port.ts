@@ -101,7 +101,7 @@ export interface HostPort {
   control(config: DeploymentConfig, request: ControlRequest): Promise<boolean>;
   /**
    * Checks what a run of the plan needs: gateways and models, repositories, secrets, folders, ports; all findings at
-   * once. Starts nothing and takes no lock; bounded in time, and what it does not learn in that time is a warning.
+   * once. Starts nothing and takes no lock; bounded in time, and what it cannot read in that time is a warning.
    */
   preflight(config: DeploymentConfig, plan: Plan): Promise<readonly Finding[]>;
   /**
@@ -150,13 +150,13 @@ export interface Reader {
   readonly results: LocalResults;
   /**
    * A report of the run as text, as it stands now; written nowhere. Absent: a service elsewhere, which has its reports.
-   * @throws ParleyError not_found, plan_invalid, config_invalid where the seal key is not at hand
+   * @throws ParleyError not_found, plan_invalid, config_invalid where the seal key is missing
    */
   draw?(id: RunId, form: DrawnForm): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Who writes what needs neither an engine nor a sandbox. */
+/** Writes what needs neither an engine nor a sandbox. */
 export type RunDesk = Reader & Pick<Host, 'report' | 'collect'>;
 
 /** A process that serves runs: this one, or the one that owns the data directory. */
@@ -168,7 +168,7 @@ export interface Host extends Reader {
   readonly ended: Promise<void>;
   /** Whether it takes work at this moment; never rejects. */
   isReady(): Promise<boolean>;
-  /** What separates sandboxes here, in a word for people. */
+  /** What separates sandboxes here, as a word for people. */
   readonly isolation: string;
   readonly warnings: readonly string[];
   /** Whether runs go on when this process has left, because another one carries them out; absent: they do not. */

@@ -67,7 +67,7 @@ async function openWith<Opened>(open: (closers: Closers) => Promise<Opened>): Pr
   try {
     return await open(closers);
   } catch (error) {
-    // Why it could not be opened counts, not what that has left behind.
+    // The reason of the failed opening counts, not a failure to close what it has opened.
     await closers.run().catch(() => undefined);
     throw error;
   }

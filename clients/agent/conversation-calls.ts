@@ -171,7 +171,7 @@ async function readEvents(
   return { items, nextPageId: nextPageId ?? null, bytes: answer.body.length };
 }
 
-/** Few events may be as large as many: a page that is too large is read in smaller ones, as long as there are smaller ones. */
+/** A few events may be as large as many: a page that is too large is read in smaller pages, down to one event. */
 async function readPage(
   call: Caller,
   page: { readonly target: AgentTarget; readonly id: ConversationId; readonly pageId: string | null },

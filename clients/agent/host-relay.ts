@@ -16,7 +16,7 @@ import {
   RELAY_SILENCE_MS_MAX,
 } from './limits.ts';
 
-/** Keys that are known beforehand take the place of certificates; what was recorded stays closed should one get out. */
+/** A key that both ends have replaces certificates; recorded traffic stays closed even if that key gets out. */
 const SECURED = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
   minVersion: 'TLSv1.2',
@@ -54,7 +54,7 @@ export async function openHostRelay(options: HostRelayOptions): Promise<HostRela
     handshakeTimeout: RELAY_HELLO_MS_MAX,
   });
   server.maxConnections = RELAY_CONNECTIONS_MAX;
-  // Also those of which TLS has not said anything yet: each counts, and each ends.
+  // Also those whose TLS handshake is not over: each counts, and each is closed.
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
@@ -132,7 +132,7 @@ export async function connectThroughHost(
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port),
     pskCallback: () => ({ psk, identity: IDENTITY }),
-    // The key says who it is; there is no certificate.
+    // The key proves the identity; there is no certificate.
     checkServerIdentity: () => undefined,
   });
   try {

@@ -130,7 +130,7 @@ async function fetchInto(
     const next = new URL(location, url);
     if (next.protocol !== url.protocol && next.protocol !== 'https:')
       throw new Error('the store of Git LFS redirects to an address that is not safe');
-    // A credential is for whom it was given.
+    // A credential is for the host it was given for.
     if (next.origin !== url.origin) headers = {};
     url = next;
   }

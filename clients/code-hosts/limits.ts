@@ -12,7 +12,7 @@ export const WAITING_MAX = 256;
 export const RETRY_AFTER_S = 5;
 /** One request from first to last byte; a clone that takes longer should be shallow. */
 export const REQUEST_TIMEOUT_MS = 30 * 60_000;
-/** A caller that takes less than this in that time keeps its place from others, and loses it. */
+/** A caller that takes less than this in that time blocks its place for others, and loses it. */
 export const PROGRESS_BYTES_MIN = 64 * 1024;
 export const PROGRESS_MS = 60_000;
 /** An upstream that is silent for this long is gone. */

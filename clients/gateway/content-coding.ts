@@ -20,7 +20,7 @@ export interface CodedBody {
 
 /** What the decoder of Node 20 may hold: its memory ends at 2 GiB, and it would write over its own beyond. */
 const PORTABLE_BYTES_MAX = 512 * 1024 * 1024;
-/** More than one is rare, and more than these only wear a reader out. */
+/** More than one is rare, and more than these only cost time. */
 const CODINGS_MAX = 4;
 
 /** Whether the header says that the body is anything but plain. */

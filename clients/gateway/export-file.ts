@@ -110,7 +110,7 @@ async function* linesOf(path: string): AsyncIterable<readonly string[]> {
   }
 }
 
-/** Of a line end that two pieces share the second half makes an empty line, which is none. */
+/** A line end that is split between two pieces makes an empty line, which does not count. */
 function linesIn(pieces: readonly Buffer[]): readonly string[] {
   const bytes = Buffer.concat(pieces);
   // What has no other characters is copied as it is, several times as fast as it is decoded.

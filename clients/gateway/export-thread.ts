@@ -55,7 +55,7 @@ export async function* threadedRows(
   thread.on('exit', () => fail(new Error('Cannot read the export: its thread has ended')));
   try {
     for (;;) {
-      // Taken when it is wanted: what comes by itself grows old in the heap while it waits, and fills it.
+      // Received on demand: messages that arrive as events would stay in the heap while they wait, and fill it.
       const said = receiveMessageOnPort(port1) as { readonly message: ReaderSaying } | undefined;
       if (said === undefined) {
         if (failure !== null) throw failure as Error;

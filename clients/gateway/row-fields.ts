@@ -13,7 +13,7 @@ const FIELDS = {
   response_id: ['request_id', 'response_id', 'responseId', 'id'],
   started_at: ['time_start', 'startTime', 'start_time', 'started_at', 'startedAt', 'time'],
   ended_at: ['time_end', 'endTime', 'end_time', 'ended_at', 'endedAt'],
-  // LiteLLM's `model` is its own upstream; the name under which it was asked is the group.
+  // LiteLLM's `model` is its own upstream; the name that the client requested is the group.
   model: ['model_group', 'upstream_model', 'upstreamModel', 'model'],
   session_id: ['session_id', 'sessionId'],
   tags: ['tags', 'request_tags'],

@@ -55,7 +55,7 @@ export interface KubernetesConfig {
 
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
-/** How the engine on Temporal is set up; it counts when a command asks for that engine. */
+/** How the engine on Temporal is set up; it counts when a command chooses that engine. */
 export interface TemporalConfig {
   /** `HOST:PORT`; null when none is named: a run then starts a server of its own. */
   readonly address: string | null;

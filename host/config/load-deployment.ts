@@ -166,7 +166,7 @@ function readDocument(file: DeploymentFile | null): {
   const parsed = deploymentSchema.safeParse(toValue(file.tree));
   const clear = clearValueProblems(file);
   if (parsed.success) return { document: parsed.data, problems: clear };
-  // A value of the wrong form is said once, by what can be done about it.
+  // A value of the wrong form is reported once, by the problem that has a remedy.
   const isSaid = new Set(clear.map(({ line, column }) => `${line}:${column}`));
   const left = schemaProblems(parsed.error.issues, file).filter(
     ({ line, column }) => line === null || !isSaid.has(`${line}:${column}`),

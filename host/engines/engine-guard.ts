@@ -47,7 +47,7 @@ export async function takeInstallation(
   }
 }
 
-/** Conversations live in sandboxes, so these speak for both. @throws ParleyError engine_misconfigured */
+/** Conversations live in sandboxes, so a check of these covers both. @throws ParleyError engine_misconfigured */
 export async function requireOwnSandboxes(
   { search }: Pick<Store, 'search'>,
   kind: EngineKind,

@@ -44,7 +44,7 @@ export function hostLookup(
   return lease === null ? null : { own: lease.name, of: (ids) => hosts.hostsOf(ids) };
 }
 
-/** The name of the machine, as far as one of a queue may look like it. */
+/** The name of the machine, with the characters that the name of a queue may have. */
 export function fallbackName(machine: string): string {
   const plain = machine.replace(/[^A-Za-z0-9._-]/g, '-').replace(/^[^A-Za-z0-9]+/, '');
   return plain.slice(0, NAME_MAX) || 'host';
@@ -56,7 +56,7 @@ export interface Renewal {
   readonly leaseMs: number;
   /** The lease is another's. */
   readonly onLost: (error: ParleyError) => void;
-  /** The host began to hand out, or to drain. */
+  /** The host began to take sandboxes again, or to drain. */
   readonly onDraining: (draining: boolean) => void;
 }
 

@@ -88,7 +88,7 @@ async function giveUpSilent(
   return seen;
 }
 
-/** A sign of life in between, or another holder, begins it anew. */
+/** A renewal in between, or another holder, begins the wait anew. */
 function seenAgain(before: Sighting | undefined, { fence, leaseUntil }: LeasedHost, now: number): Sighting {
   const isSame = before?.fence === fence && before.leaseUntil === leaseUntil;
   return isSame ? before : { fence, leaseUntil, since: now };

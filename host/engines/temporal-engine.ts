@@ -1,6 +1,6 @@
 /**
  * The engine on Temporal as the owner of a data directory uses it: one connection, workers, and the post.
- * Owns what is opened in which order; loaded only when a deployment asks for it, because the packages are large.
+ * Owns what is opened in which order; loaded only when a deployment chooses it, because the packages are large.
  */
 import { WorkflowClient, type DataConverter } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
@@ -193,7 +193,7 @@ async function answers(connection: NativeConnection): Promise<boolean> {
   );
 }
 
-/** Null when workers have no versions; a server that lives for one command has no other build to hand over to. */
+/** Null when workers have no versions; a server that lives for one command has no other build that takes over. */
 function versionOf({ config }: Pick<EngineParts, 'config'>, bundle: WorkflowBundle): WorkerVersion | null {
   const { versioning, address } = config.engine.temporal;
   if (versioning === null || address === null) return null;
@@ -202,7 +202,7 @@ function versionOf({ config }: Pick<EngineParts, 'config'>, bundle: WorkflowBund
 
 /**
  * To be called once the workers poll.
- * @throws ParleyError engine_misconfigured when the server does not come to know them, else the error of gRPC
+ * @throws ParleyError engine_misconfigured when the server does not register them, else the error of gRPC
  */
 async function takeWork(
   at: AskedNamespace,

@@ -14,7 +14,7 @@ import type { EngineParts } from './host-engine.ts';
 /** A server whose owner was killed is ended by its guard: first with SIGTERM, after ten seconds with SIGKILL. */
 const EARLIER_END_MS_MAX = 15_000;
 const EARLIER_POLL_MS = 50;
-/** One that was killed while it started is not known by its number; it ends well within this time. */
+/** One that was killed while it started left no process number; it ends well within this time. */
 const UNKNOWN_END_MS = 2_000;
 
 type ServerParts = Pick<EngineParts, 'config' | 'places' | 'env' | 'closers' | 'onNotice' | 'onFailure'>;

@@ -20,7 +20,7 @@ export interface FollowingParts {
   readonly options: HostOptions;
   readonly closers: Closers;
   readonly proxy: FollowParts['proxy'];
-  /** Those of the owner of a data directory, who says there how it stands; null for a process that queries it. */
+  /** Of the owner of a data directory, which writes its standing there; null for a process that queries it. */
   readonly places: Places | null;
 }
 
@@ -41,12 +41,12 @@ export function openFollowedFile(parts: FollowingParts): FollowedConfiguration {
       try {
         writeConfigurationNote(places, standing);
       } catch (error) {
-        // A desk then says that it is not known what holds here.
+        // A desk then reports that the configuration of this process is unknown.
         tell(`Cannot say which configuration holds: ${String(error)}`);
       }
     },
   });
-  // Also that of an owner who was killed: it says nothing of this one.
+  // Also the note of an owner that was killed: it says nothing of this one.
   if (places !== null) {
     removeConfigurationNote(places);
     closers.add(() => removeConfigurationNote(places));

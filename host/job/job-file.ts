@@ -147,7 +147,7 @@ function readPrompt(file: string): FileRead {
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) return { problem: 'directory' };
-    // Reading a pipe waits for who writes, and a device may have no end.
+    // Reading a pipe waits for its writer, and a device may have no end.
     if (!stats.isFile()) return { problem: 'special' };
     if (stats.size > PROMPT_BYTES_MAX) return { problem: 'too_large' };
     const bytes = readFileSync(file);

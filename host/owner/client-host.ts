@@ -32,7 +32,7 @@ const POLL_EVERY_MS = 250;
 const NOTE_MS_MAX = 20_000;
 const NOTE_POLL_MS = 100;
 const OWNER_CARRIES_OUT = 'another process owns the data directory and carries this out';
-/** The proxy is the owner's, who follows the file for itself. */
+/** The proxy belongs to the owner, which follows the file itself. */
 const NO_PROXY = { reload: () => undefined, reloadRefused: () => undefined } as const;
 
 /** @throws `locked` when the owner of the directory is no engine on Temporal; else as HostPort.openHost */

@@ -105,7 +105,7 @@ async function listeningOwner(config: DeploymentConfig, locked: ParleyError): Pr
   }
 }
 
-/** Who carries things out, from here: another process, or this one once that has ended. */
+/** The process that carries things out, seen from here: another one, or this one once that has ended. */
 class Guest {
   private readonly config: DeploymentConfig;
   private readonly opening: GuestOpening;

@@ -94,7 +94,7 @@ function headerOf(value: string | string[] | undefined): string | null {
 
 /**
  * Why a connection did not come about, in words and with a remedy.
- * Owns the words; must not know who was called.
+ * Owns the words; must not know which server was called.
  */
 
 interface Cause {

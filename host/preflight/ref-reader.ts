@@ -40,7 +40,7 @@ export interface RefReaderOptions {
 
 /** Half a million refs; a repository with more is taken as it is. */
 const ANNOUNCED_BYTES_MAX = 32 * 1024 * 1024;
-/** A caller without a secret; it is the name of none. */
+/** The token of a read without a secret; no secret has this name. */
 const NO_SECRET = '-';
 
 export async function openRefReader({ codeHosts, credentialOf }: RefReaderOptions): Promise<RefReader> {

@@ -1,6 +1,6 @@
 /**
  * The three sockets that lead out of a sandbox: proxy, callbacks, Git; and the proxy's loopback port.
- * Owns their start and end; who may use them is decided by keys of conversations.
+ * Owns their start and end; keys of conversations decide which caller may use them.
  */
 import { mkdirSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
@@ -192,7 +192,7 @@ function relayOf({ config, places, world, codeHosts, warn, shares }: BoundedPart
   });
 }
 
-/** Who may call the proxy from inside a sandbox: the holders of virtual keys made for conversations. */
+/** The callers of the proxy inside sandboxes: the holders of virtual keys made for conversations. */
 function conversationKeys(keys: KeyMinter, records: RecordStore): KeyDirectory {
   return { find: (key) => findCaller(keys, records, key) };
 }

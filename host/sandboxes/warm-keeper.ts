@@ -9,7 +9,7 @@ import type { World } from '../../activities/world.ts';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 
-/** A claim is made good soon after; a round without one costs a query. */
+/** A claimed sandbox is replaced soon after; a round without a claim costs a query. */
 const ROUND_EVERY_MS = 1_000;
 /** Where there is no pool: a configuration that is changed meanwhile is followed a little later. */
 const REST_MS = 10_000;

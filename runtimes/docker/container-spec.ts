@@ -144,7 +144,7 @@ function tmpfsOf({ limits: { memoryBytes }, filesAs }: ContainerOrder): Record<s
     '/tmp': own(TMPFS_BYTES_MAX['/tmp'], '1777'),
     '/run': own(TMPFS_BYTES_MAX['/run'], '0755'),
     [INSIDE.home]: own(TMPFS_BYTES_MAX['/home'], '0700'),
-    // A file system of its own: what it is in is the tools', who would move it away and put theirs in its place.
+    // A file system of its own: its folder is the tools', which could move it away and put their own there.
     [INSIDE.run]: roots('0755'),
     ...(filesAs === null ? {} : { [INSIDE.server]: roots('0700') }),
   };

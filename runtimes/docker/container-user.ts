@@ -1,5 +1,5 @@
 /**
- * Whom the tools of a container, and all its files, belong to on the host.
+ * Which user of the host the tools of a container, and all its files, belong to.
  * Owns the choice: never root. Root's own files stay closed to a container that got out, so where Parley runs as root
  * it is a user without a name; an ordinary user can own nothing but what is its own, so it is that user.
  */

@@ -1,6 +1,6 @@
 /**
  * The system call filter of a container, in the daemon's own form.
- * Owns the translation of what sandboxes may do; the daemon's default would allow one process of a sandbox to look into
+ * Owns the translation of what sandboxes may do; the daemon's default would allow one process of a sandbox to read
  * another.
  */
 import { ALLOWED_CALLS } from '../on-host/seccomp/allowed-calls.ts';
@@ -76,7 +76,7 @@ interface Bits {
   readonly value: number;
 }
 
-/** All numbers of 32 bits but these, as masks: wherever one of them goes on at a bit, the other way is open. */
+/** All numbers of 32 bits but these, as masks: at each bit, the side on which none of them is left is one mask. */
 function othersThan(numbers: readonly number[]): readonly Bits[] {
   const found: Bits[] = [];
   const walk = (bit: number, { mask, value }: Bits, left: readonly number[]): void => {

@@ -40,7 +40,7 @@ interface EgressOptions {
   readonly onRefused: (text: string) => void;
   /** Lower than the default where the process may open few descriptors. */
   readonly connectionsMax?: number;
-  /** By default the Internet only; another answer is for networks that an operator has thought about. */
+  /** By default the Internet only; another answer is for networks that an operator allows on purpose. */
   readonly mayReach?: (address: string) => boolean;
 }
 

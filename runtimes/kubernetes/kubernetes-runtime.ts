@@ -1,7 +1,7 @@
 /**
  * Sandboxes as pods of a cluster, each with a volume of its own.
  * Owns the port's operations over pods and volumes; every answer is read from the cluster, so a restart of ours loses
- * nothing, and several processes may share a namespace. A pause removes the pod and keeps the volume: a cluster knows no
+ * nothing, and several processes may share a namespace. A pause removes the pod and keeps the volume: a cluster has no
  * other. Must not hold a rule about lifecycles.
  */
 import type { SandboxId } from '../../core/ids.ts';
@@ -90,7 +90,7 @@ function capabilitiesOf(options: KubernetesRuntimeOptions): RuntimeCapabilities 
     egress: options.routes.egress === null ? 'none' : 'allow_list',
     limits: {
       memory: 'sandbox',
-      // How many processes a pod may have is set on the nodes, and no pod can set it.
+      // How many processes a pod may have is set on the nodes, not in a pod.
       processes: 'none',
       cpu: 'sandbox',
       fileSize: 'process',

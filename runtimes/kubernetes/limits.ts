@@ -11,7 +11,7 @@ export const THROTTLED_TRIES_MAX = 4;
 export const RETRY_AFTER_MAX_MS = 10_000;
 /** Where a server names no wait. */
 export const RETRY_AFTER_DEFAULT_MS = 1_000;
-/** Tries of a change that others got in between of; each reads anew, so more would mean a quarrel. */
+/** Tries of a change that other changes preceded; each reads anew, so more would mean a lasting conflict. */
 export const CONFLICTS_MAX = 12;
 /** Objects of one page of a list. */
 export const PAGE_SIZE = 500;

@@ -44,7 +44,7 @@ interface PodOrder {
   readonly routes: PodRoutes;
 }
 
-/** Whom the tools of a pod run as, where that is another user than their Agent Server; null: it is the same one. */
+/** The user of a pod's tools, where it is another one than that of their Agent Server; null: it is the same one. */
 export function toolsUserOf({
   splitsTools = false,
   podSecurity = 'baseline',
@@ -141,7 +141,7 @@ export function workspaceVolume(installation: string, { sandboxId }: Marks): V1V
   return { name: 'sandbox', persistentVolumeClaim: { claimName: volumeName(installation, sandboxId) } };
 }
 
-/** Directories of the volume belong to who makes them; the cluster would make them for root, and Git trusts its own only. */
+/** Directories of the volume belong to their maker: the cluster makes them for root, and Git trusts its own user. */
 function preparation({ options }: PodOrder): V1Container {
   const isSplit = toolsUserOf(options) !== null;
   const made = [

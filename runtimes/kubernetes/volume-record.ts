@@ -93,7 +93,7 @@ export async function changeRecord(
   return await patch(on, record, { annotations });
 }
 
-/** Lets go of a volume whose files may go: the last thing that holds it is ours. */
+/** Releases a volume whose files may go: takes our finalizer away, the last that holds it. */
 export async function releaseVolume(on: Volumes, record: VolumeRecord): Promise<VolumeRecord | null> {
   return await patch(on, record, {
     finalizers: record.finalizers.filter((one) => one !== ARCHIVE_FINALIZER),

@@ -73,7 +73,7 @@ async function overBound<T>(watch: DiskWatch<T>, { sandbox, files }: Reading<T>)
   return named + unnamed > watch.bytesMax ? 'bytes' : null;
 }
 
-/** A file system has so many files and no more: where hardly any are left, the sandbox with the most of them gives way. */
+/** A file system has a bounded number of files: where few are left, the sandbox with the most of them is ended. */
 async function endStarving<T>(watch: DiskWatch<T>, readings: readonly Reading<T>[]): Promise<void> {
   const [most] = [...readings].sort((a, b) => b.files - a.files);
   if (most === undefined) return;

@@ -75,7 +75,7 @@ export interface InsideView {
   readonly guard: string | null;
   /** With what the Agent Server makes a place for its tools; null: it makes none. */
   readonly toolbox: Toolbox | null;
-  /** Whom its tools run as, where it is another user; null: as itself. */
+  /** The user of its tools, where it is another one; null: the same. */
   readonly toolsUser: ToolsUser | null;
 }
 
@@ -92,7 +92,7 @@ export interface Incarnation {
   readonly ports: RoutePorts;
 }
 
-/** How a sandbox looks that sees only what is bound in. */
+/** The view of a sandbox that sees only what is bound in. */
 export function boundView(
   sockets: {
     readonly hostSockets: HostSockets;

@@ -98,7 +98,7 @@ export function sandboxArguments(
   const bind = (option: string, binds: readonly Bind[]): readonly string[] =>
     binds.flatMap(({ from, to }) => [option, at(from), to]);
   const compiled = compiledAgent(parts.programs.agentServer);
-  // A file system of its own: `/run` is the tools', who would move it away and put theirs in its place.
+  // A file system of its own: `/run` is the tools', which could move it away and put their own in its place.
   const ways = ['--size', String(WAYS_BYTES_MAX), '--tmpfs', INSIDE.run];
   const writable = bind('--bind', [
     { from: paths.workspace, to: INSIDE.workspace },

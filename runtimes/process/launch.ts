@@ -80,7 +80,7 @@ export async function launch(order: LaunchOrder): Promise<SandboxRecord> {
 
 /**
  * The agent may have left anything in its socket directory and home; workspace and state are kept (D15).
- * The user of the host whose they are; null where that is our own.
+ * The user of the host that they belong to; null where that is our own.
  */
 async function prepareDirectories({ options, paths, isolation }: LaunchOrder): Promise<number | null> {
   await mkdir(paths.dir, { recursive: true, mode: 0o700 });
@@ -259,6 +259,6 @@ async function giveTo(user: number, directory: string): Promise<void> {
     timeout: GIVE_TIMEOUT_MS,
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
   });
-  // Last, because by its owner the whole is judged: what broke off half way begins again.
+  // Last, because its owner stands for the whole: a change that broke off half way begins again.
   await chown(directory, user, user);
 }

@@ -1,5 +1,5 @@
 /**
- * Starting bubblewrap as another user, who cannot pass the folders of ours that lead to what it binds.
+ * Starting bubblewrap as another user, which cannot pass the folders of ours that lead to what it binds.
  * Owns a mount namespace of the launch alone, in which root binds each of them once more at a place open to all users;
  * nothing of it is seen outside, and it goes with the sandbox.
  */

@@ -1,5 +1,5 @@
 /**
- * Which user of the host is whose, among all sandboxes that root starts on it, whatever installation they are of.
+ * Which user of the host belongs to which of all sandboxes that root starts on it, whatever installation they are of.
  * Owns giving out numbers that no living sandbox, no process and no file of a sandbox has. A claim needs no release: it
  * ends with the folder it names, so that a number is free once nothing of its sandbox is left.
  */
@@ -102,8 +102,8 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   for (const [user, claim] of view.claims)
     if (claim?.dir === sandboxDir && (await readableClaimOf(claimsDir, user))?.dir === sandboxDir)
       return user;
-  // A folder that was moved, or claims that were lost or cut off by a loss of power: whose they were, the folder itself
-  // knows. A copy of a folder has the number of another.
+  // A folder that was moved, or claims that were lost or cut off by a loss of power: the note in the folder names its
+  // user. A copy of a folder has the number of another.
   if (noted !== null && (await readableClaimOf(claimsDir, noted)) === null) return noted;
   const start = createHash('sha256').update(sandboxDir).digest().readUInt32BE(0);
   for (let tries = 0; tries < users; tries += 1) {
@@ -155,7 +155,7 @@ async function notedUser(sandboxDir: string): Promise<number | null> {
   return /^\d+\n$/.test(text) ? Number(text) : null;
 }
 
-/** Claims may have been lost: the other sandboxes of the installation know their users themselves. */
+/** Claims may have been lost: the other sandboxes of the installation have notes of their users. */
 async function notedBeside(sandboxDir: string): Promise<readonly number[]> {
   const parent = dirname(sandboxDir);
   const noted = await Promise.all((await namesIn(parent)).map((name) => notedUser(join(parent, name))));

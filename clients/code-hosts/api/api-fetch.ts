@@ -30,7 +30,7 @@ export interface ApiFetchOptions {
   readonly clock: Clock;
   /** What cannot be done when it fails: `read issues of "acme/app" at github`. */
   readonly doing: string;
-  /** What to do about a missing or a wrong credential, and about one that may too little. */
+  /** What to do about a missing or a wrong credential, and about one with too few rights. */
   readonly remedies: { readonly credential: string; readonly rights: string };
   /** For all waits together. */
   readonly waitMsMax: number;
@@ -187,7 +187,7 @@ function judged({ status, headers, text }: Answer, options: ApiFetchOptions): Re
   return response;
 }
 
-/** What the host says, in one line: it is shown, and never read. */
+/** What the host says, in one line: it is shown, and never parsed. */
 export function reasonIn(text: string): string {
   try {
     const { message, error, errors } = JSON.parse(text) as Readonly<Record<string, unknown>>;

@@ -28,7 +28,7 @@ export const BODY_CHARS_MAX = 64 * 1024;
 /** Of one comment, and of all of an issue. */
 export const COMMENT_CHARS_MAX = 8 * 1024;
 export const COMMENTS_CHARS_MAX = 64 * 1024;
-/** The oldest: they say what is wanted; a longer talk is read at its address. */
+/** The oldest: they say what is wanted; a longer discussion is read at its address. */
 export const COMMENTS_MAX = 50;
 export const LABELS_MAX = 100;
 export const LABEL_CHARS_MAX = 255;

@@ -254,7 +254,7 @@ function readAnswer<Schema extends z.ZodType>(
   );
 }
 
-/** What a host says no to although the credential is right. */
+/** What a host refuses although the credential is right. */
 function unwanted(options: Pick<HostClientOptions, 'doing'>, status: number, text: string): Error {
   const said = reasonIn(text);
   const why = said === '' ? `the host answered ${status}` : `the host answered ${status}: ${said}`;

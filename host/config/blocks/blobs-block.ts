@@ -9,7 +9,7 @@ import type { Problem } from '../problem.ts';
 
 type Written = NonNullable<NonNullable<DeploymentDocument['store']>['blobs']>['s3'];
 
-/** What servers beside AWS answer to, whatever they call theirs. */
+/** The region that servers other than AWS accept, whatever they call theirs. */
 const REGION_ELSEWHERE = 'us-east-1';
 const REGION_VARIABLES = ['AWS_REGION', 'AWS_DEFAULT_REGION'] as const;
 const KEYS = ['access_key_id', 'secret_access_key'] as const;

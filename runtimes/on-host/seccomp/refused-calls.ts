@@ -12,7 +12,7 @@ export const REFUSED_CALLS: readonly SystemCall[] = [
   ...(['fspick', 'open_tree', 'mount_setattr', 'quotactl', 'quotactl_fd', 'swapon', 'swapoff'] as const),
   // Namespaces inside a sandbox give back the privileges that were taken away.
   ...(['unshare', 'setns'] as const),
-  // One process of the sandbox does not look into another: the Agent Server has the session key.
+  // One process of the sandbox does not read another: the Agent Server has the session key.
   ...(['ptrace', 'process_vm_readv', 'process_vm_writev', 'process_madvise', 'process_mrelease'] as const),
   ...(['pidfd_getfd', 'kcmp'] as const),
   // Files by handle lead around the view.

@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const log = createBoundedLog(1, logBytesMax);
   await Promise.all([...bridges.map(openBridge), ...(entrance === null ? [] : [openEntrance(entrance)])]);
   const child = startAgent(parsed, sessionKey);
-  // Not before: the second process begins with the rights that go with it. The ways to the host are asked for later.
+  // Not before: the second process begins with the rights that go with it. The sockets of the host are connected later.
   if (otherUser !== null) takeOn(otherUser);
   child.stdout?.on('data', log);
   child.stderr?.on('data', log);
