@@ -217,7 +217,7 @@ function openhandsStart({ confirmation }: AgentConversationRequest): Readonly<Re
   };
 }
 
-/** The agent itself. The one of OpenHands does not name the folder to its model, which the reference one does. */
+/** The agent itself. The one of OpenHands says nothing of the folder to its model; the reference one does. */
 function agentBody(
   request: AgentConversationRequest,
   dialect: AgentDialect,

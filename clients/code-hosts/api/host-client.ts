@@ -71,7 +71,7 @@ export interface HostClient {
   change(pull: HostPullRequest, words: Pick<HostDraft, 'title' | 'body' | 'isDraft'>): Promise<void>;
   /** Says what could not be had. */
   addLabels(pull: number, labels: readonly string[]): Promise<readonly string[]>;
-  /** Returns who could not be asked. */
+  /** Says which reviewers could not be requested. */
   askReviewers(pull: number, reviewers: readonly string[]): Promise<readonly string[]>;
 }
 
