@@ -1,5 +1,5 @@
 /**
- * What somebody types who asked for an engine or a runtime whose packages are not installed beside Parley.
+ * What a user types to install the packages of an engine or a runtime that are missing beside Parley.
  * Owns the list: all packages of one scope belong together, in the versions that this program was tested with.
  */
 import { existsSync, readFileSync } from 'node:fs';

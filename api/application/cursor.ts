@@ -24,7 +24,7 @@ function readCursor(text: string | undefined): Cursor | null {
   }
 }
 
-/** What a page asks of the store: one row more than it shows, which tells whether there is a next page. */
+/** What a page requests from the store: one row more than it shows, which says whether there is a next page. */
 export function pageRequest(query: { readonly page_id?: string | undefined; readonly limit: number }) {
   return { after: readCursor(query.page_id), limit: query.limit + 1 };
 }

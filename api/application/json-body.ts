@@ -10,7 +10,7 @@ import { invalid, InvalidRequest, type Finding } from './validation.ts';
 /** Only an escape can make half of a surrogate pair, or hide the key. */
 const SUSPICIOUS = /\\u|__proto__/;
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
-/** One finding says what is wrong; a body of a million of them is not told one by one. */
+/** One finding says what is wrong; a body with a million of them does not get them all listed. */
 const FINDINGS_MAX = 20;
 
 /** No shape of a route has a tenth of it. */
@@ -46,7 +46,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Where a value stands, as a chain: nobody bounds the depth of a body, and a list for each value would be as deep. */
+/** Where a value stands, as a chain: a list for each value would be as long as the body is deep. */
 interface Place {
   readonly value: unknown;
   readonly key: string;
@@ -78,7 +78,7 @@ function noKey(place: Place): Finding {
   return { loc: locOf(place), msg: 'A key cannot be "__proto__"', type: 'value_error' };
 }
 
-/** Names beyond this are of no use to anybody. */
+/** A longer path does not help the client. */
 const LOC_MAX = 32;
 
 function locOf(place: Place): readonly (string | number)[] {

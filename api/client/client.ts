@@ -159,7 +159,7 @@ interface StreamedEvent {
 interface EventStreamOptions extends Partial<LastingOptions> {
   /** 0 is the whole history. */
   readonly afterSeq?: number;
-  /** Hears what is not an event yet; some of it may be missing, and the event that follows has all of it. */
+  /** Receives what is not an event yet; some of it may be missing, and the event that follows has all of it. */
   onPartial?(partial: PartialEvent): void;
 }
 
@@ -200,7 +200,7 @@ async function* streamEvents(
       yield { seq, event: JSON.parse(data) as StreamedEvent['event'] };
     }
   } catch (error) {
-    // It was there, and was deleted while nobody could say so.
+    // It existed, and was deleted while no connection could report it.
     if (error instanceof ClientError && error.status === 404 && seq > afterSeq) return;
     throw error;
   }

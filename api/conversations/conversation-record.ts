@@ -81,7 +81,7 @@ export const conversationSchema = z
   .meta({ id: 'Conversation' });
 export type ConversationRecord = z.output<typeof conversationSchema>;
 
-/** Of a row that may be newer than what the store tells of it. */
+/** Of a row that may be newer than what the store has of its conversation. */
 export async function recordOfRow(
   application: Application,
   row: ConversationRow,
@@ -93,7 +93,7 @@ export async function recordOfRow(
   return recordOf(application, row, { sandbox: isIts ? sandbox : null, usage });
 }
 
-/** The caller's own by id, read in one go; null for each that is missing or somebody else's. */
+/** The caller's own by id, read in one go; null for each that is missing or another user's. */
 export async function recordsById(
   application: Application,
   userId: UserId,
@@ -107,7 +107,7 @@ function recordOfFull(application: Application, full: FullConversation): Convers
   return recordOf(application, full.row, full);
 }
 
-/** What stands where nobody has said what it is about. */
+/** Its title, or a default where no title was set. */
 export function titleOf({ title, conversationId }: ConversationRow): string {
   return title ?? `Conversation ${conversationId.slice(0, 5)}`;
 }

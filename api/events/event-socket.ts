@@ -1,6 +1,6 @@
 /**
  * Events pushed over a WebSocket, resumable from `after_seq`: one frame `{"seq", "event"}` each.
- * Owns the frames and their bound; what is told and when is the feed's.
+ * Owns the frames and their bound; what is sent and when is decided by the feed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';

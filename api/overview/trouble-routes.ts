@@ -1,6 +1,6 @@
 /**
  * What goes wrong at this moment or went wrong lately: what is tried again, failed starts, lost sandboxes, held runs,
- * messages that nobody took, lost spend rows.
+ * undelivered messages, lost spend rows.
  * Owns the list; each source knows its own failures, and nothing is judged here.
  */
 import { z } from 'zod';
@@ -81,7 +81,7 @@ async function retrying(application: Application, caller: Principal): Promise<Tr
   return found;
 }
 
-/** Null for what is somebody else's, or gone. */
+/** Null for what is another user's, or gone. */
 async function titleIfTheirs(
   { world }: Application,
   caller: Principal,

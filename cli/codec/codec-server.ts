@@ -1,6 +1,6 @@
 /**
  * The codec server: decrypts payloads for Temporal's web UI and command line, which hold no key.
- * Owns who may ask: pages of the named origins, and whoever knows the token, when there is one.
+ * Owns who may call it: pages of the named origins, and clients with the token, when there is one.
  * Must not log or keep what it decodes.
  */
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -13,7 +13,7 @@ import { repeatedHeader, severalHeaders } from '../../core/repeated-header.ts';
 
 /** A page of a history is at most 4 MiB, which base64 makes longer by a third; the rest is room. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** How long a browser may remember the answer to its question before a request. */
+/** How long a browser may keep the answer to a preflight request. */
 const PREFLIGHT_SECONDS = 600;
 /** What the web UI sends. */
 const REQUEST_HEADERS = 'authorization,content-type,x-namespace';
@@ -23,9 +23,9 @@ export interface CodecServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Origins of web pages that may ask, such as `http://127.0.0.1:8233`. */
+  /** Origins of web pages that may call it, such as `http://127.0.0.1:8233`. */
   readonly allowedOrigins: readonly string[];
-  /** What `Authorization: Bearer` must hold; null asks for nothing. */
+  /** What `Authorization: Bearer` must hold; null requires nothing. */
   readonly token: string | null;
 }
 

@@ -132,7 +132,7 @@ function runEventLines(events: readonly RunHappening[]): string[] {
   return ['', ...lines];
 }
 
-/** An amendment says what changed and by whom, as far as somebody is known; anything else its code. */
+/** An amendment says what changed and by whom, as far as the user is known; anything else its code. */
 function runEventRecord(runId: string, { at, code, detail }: RunHappening): JsonRecord {
   if (code !== AMENDED) return { type: 'run_event', run_id: runId, at, code, detail };
   const split = detail.lastIndexOf(BY);

@@ -1,5 +1,5 @@
 /**
- * Everything that is known of one conversation of a run, read for somebody who asks what came of it.
+ * Everything that is known of one conversation of a run, read for a user who wants to know its outcome.
  * Owns the reading and its bounds; must not word or lay out anything.
  */
 import type { ConversationId, RunId } from '../../core/ids.ts';
