@@ -1,5 +1,5 @@
 /**
- * How a second process of the same data directory speaks to the engine that owns it.
+ * How a second process of the same data directory calls the engine that owns it.
  * Owns a unix socket of mode 0600 and its routes; the file's mode is the authority, so every caller on it has the
  * rights of the owner, and what it sends is taken as if the owner had read it.
  */
@@ -33,7 +33,7 @@ const settings = z.strictObject({
   budgetNanoUsd: z.number().int().min(1).optional(),
 });
 
-/** What may be asked of a run from outside; the event's `requestId` makes a repeat harmless. */
+/** What may be requested of a run from outside; the event's `requestId` makes a repeat harmless. */
 export const controlRequestSchema = z.strictObject({
   runId: z.string(),
   event: z.discriminatedUnion('type', [

@@ -15,7 +15,7 @@ export interface CommandContext {
   ): (...args: Args) => Promise<void>;
 }
 
-/** What `shares('json', 'config')` comes to. */
+/** The options of `shares('json', 'config')`. */
 export interface Flags {
   readonly json?: true;
   readonly config?: string;

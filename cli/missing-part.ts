@@ -30,7 +30,7 @@ function installCommand(missing: string, programDir: string): string | null {
   if (wanted.length === 0) return null;
   // A checkout that was only used so far: all that it lacks comes at once, and is built.
   if (existsSync(path.join(root, '.git'))) return 'npm run build';
-  // As it was installed itself: for everybody below "lib", or in the project that it belongs to.
+  // As Parley was installed itself: globally below "lib", or in the project that it belongs to.
   const isGlobal = path.basename(path.resolve(root, '../..')) === 'lib';
   return `npm install ${isGlobal ? '--global ' : ''}${wanted.map(([name, version]) => `${name}@${version}`).join(' ')}`;
 }

@@ -45,7 +45,7 @@ export async function buildWeb() {
   return true;
 }
 
-/** Whoever builds may be a test, and the bundler would then take the packages as they are for development. */
+/** A test may run the build, and the bundler would then take the packages as they are for development. */
 async function forProduction(work) {
   const { env } = process;
   const before = env.NODE_ENV;

@@ -1,5 +1,5 @@
 /**
- * Page ids: where a page begins, as text that clients hand back unread.
+ * Page ids: where a page begins, as text that clients send back unread.
  * Owns the spelling; one that cannot be read begins at the start, as in the reference product.
  */
 import { z } from 'zod';
@@ -53,7 +53,7 @@ export function answerWrittenPage<Row, Item>(
   return jsonText(`{"items":[${rows.map(of.text).join()}],"next_page_id":${JSON.stringify(nextPageId)}}`);
 }
 
-/** Rows of one page, and the id of the next: there is one when a row more than asked for was found. */
+/** Rows of one page, and the id of the next: there is one when a row more than requested was found. */
 export function pageFrom<Row>(
   rows: readonly Row[],
   limit: number,

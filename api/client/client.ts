@@ -130,7 +130,7 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
 /** A run as an iteration over its changes that survives its connections. */
 interface RunChange {
   readonly run: RunRecord;
-  /** Those that are others than before; all of them in the first change of a connection. */
+  /** Those that changed; all of them in the first change of a connection. */
   readonly items: readonly RunItemRecord[];
 }
 
@@ -151,7 +151,7 @@ async function* streamRun(
 
 /** Events of a conversation as an iteration that survives its connections: each once and in order. */
 interface StreamedEvent {
-  /** Hand it back as `afterSeq` to go on behind this event. */
+  /** Pass it as `afterSeq` to go on behind this event. */
   readonly seq: number;
   readonly event: { readonly id: string; readonly kind: string; readonly [field: string]: unknown };
 }

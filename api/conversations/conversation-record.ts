@@ -1,6 +1,6 @@
 /**
  * The conversation record as clients see it (spec "Conversation").
- * Owns the shape and how it is put together: the record, its sandbox as it is now, and what its calls came to.
+ * Owns the shape and how it is put together: the record, its sandbox as it is now, and the sums of its calls.
  */
 import { z } from 'zod';
 import type { ConversationId, UserId } from '../../core/ids.ts';
@@ -132,7 +132,7 @@ const WRITTEN = new WeakMap<FullConversation, Written>();
 
 /**
  * As `JSON.stringify(recordOf(…))`. What follows from the store alone is written once for each time that it changes;
- * where the sandbox is reached is looked up each time, and its key is not kept.
+ * where the sandbox is reached is read each time, and its key is not kept.
  */
 export function writtenRecord(application: Application, full: FullConversation): string {
   const { lasting, whole } = writtenOf(application, full);

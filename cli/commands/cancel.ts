@@ -67,6 +67,6 @@ async function cancelHere(shell: Shell, { runId, event, options }: Takeover): Pr
   const plan = await host.plan(runId);
   await orClose({ host, view }, host.tellRun(runId, event));
   const exitCode = await attend({ shell, host, runId, plan, view, json: options.json === true });
-  // That a cancelled run has unsuccessful conversations is what was asked for.
+  // A cancelled run has unsuccessful conversations by the user's own wish.
   return exitCode === EXIT.failed || exitCode === EXIT.outsideTolerance ? EXIT.ok : exitCode;
 }

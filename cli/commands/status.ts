@@ -120,7 +120,7 @@ type RunHappening = LifecycleEvent & { readonly at: number };
 const DETAIL_WIDTH = 140;
 
 /**
- * What happened to a run as a whole, for people and as records: amendments with who and when, and what it said once.
+ * What happened to a run as a whole, for people and as records: amendments with user and time, and one-time messages.
  * Owns the words; the events were recorded by the run.
  */
 function runEventLines(events: readonly RunHappening[]): string[] {

@@ -141,7 +141,7 @@ export function handIssues(dataDir: string, runId: RunId, issues: readonly PlanI
   writeFileSync(file, JSON.stringify(issues), OWNER_ONLY);
 }
 
-/** None when nothing was handed over. */
+/** None when no process has left any. */
 function handedIssues(dataDir: string, runId: RunId): readonly PlanIssues[] {
   const file = fileOf(dataDir, runId);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PlanIssues[]) : [];

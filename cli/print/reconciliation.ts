@@ -1,5 +1,5 @@
 /**
- * A reconciliation for people and for programs: sums, shares by group and conversation, both sides of what is left over.
+ * A reconciliation for people and for programs: sums, shares by group and conversation, both remainders.
  * Owns the layout; numbers are computed elsewhere.
  */
 import type { ReconcileAnswer } from '../../activities/reconcile-run.ts';

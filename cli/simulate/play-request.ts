@@ -1,5 +1,5 @@
 /**
- * What every form of `parley simulate` asks the simulator: a job, a policy, a model, a seed, a time.
+ * What every form of `parley simulate` sends to the simulator: a job, a policy, a model, a seed, a time.
  * Owns the reading of these flags, and that an answer under a broken rule is no answer.
  */
 import { DAY_MS } from '../../core/time.ts';

@@ -1,6 +1,6 @@
 /**
  * A play as two pictures under one scale of time: conversations by what they do, and the slots that are held.
- * Owns the drawing, and what is said of the moment that somebody points at; the same figures stand in the table below.
+ * Owns the drawing, and what is said of the moment that the user points at; the same figures stand in the table below.
  */
 import { type ReactElement, useCallback, useState } from 'react';
 import UPlot from 'uplot';
