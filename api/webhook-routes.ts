@@ -1,6 +1,6 @@
 /**
  * Callbacks of Agent Servers: events in batches, and where a conversation stands.
- * Owns what a callback causes; it only ever says sooner what the slow poll would find anyway.
+ * Owns what a callback causes; it only reports sooner what the slow poll would find anyway.
  */
 import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -85,7 +85,7 @@ export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld,
 /** A batch of less takes too little to rest after it. */
 const RESTED_MS_MIN = 250;
 
-/** As with readings: a large batch keeps its place for a while, so that its garbage can be collected meanwhile. */
+/** As with readings: a large batch keeps its place for a while after the answer, so that its garbage is collected. */
 function restAfterClose({ raw }: FastifyRequest, reply: FastifyReply, leave: () => void): void {
   const before = raw.socket.bytesRead;
   reply.raw.once('close', () => {

@@ -53,7 +53,7 @@ export async function takeChanges(changed: ChangedJob): Promise<Plan> {
   const rows = await host.runItems(runId);
   const diff = diffPlans(planned, job, new Map(rows.map(({ key, outcome }) => [key, outcome])));
   if (isUnchanged(diff)) return planned;
-  // What is as it was goes on as it was: that is no news here, as it is before a new run.
+  // Reused and retried conversations simply go on here: they are news only before a new run.
   const items = diff.items.filter(({ kind }) => kind !== 'reused' && kind !== 'retried');
   for (const line of planDiffLines({ ...diff, items }, runId)) say(line);
   if (!accepts)

@@ -54,7 +54,7 @@ export interface CodeHostApi {
   /**
    * Issues, never pull requests; those that were opened last first, each text bounded. Waits where the host demands it.
    * @throws ParleyError code_host_refused (no or a wrong credential, not allowed, no such repository, or the host has
-   *   no API), code_host_failed (it does not answer, or not in its own format), invalid_request
+   *   no known API), code_host_failed (it does not answer, or not in its own format), invalid_request
    */
   issues(request: IssueRequest): Promise<readonly IssueRow[]>;
   /**

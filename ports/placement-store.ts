@@ -141,9 +141,9 @@ export interface PlacementStore {
   ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }>;
   /**
    * Whether every conversation attached to the sandbox belongs to the run. With `toRemove` the sandbox is marked as
-   * draining in the same transaction, so that no other is placed there meanwhile. Idempotent. A sandbox of its pool
-   * is not given while the item of one of them goes on; with `onlyAtRest` none is while one of its conversations is at
-   * work or starts.
+   * draining in the same transaction, so that no other conversation is placed there meanwhile. Idempotent. A sandbox of
+   * its pool is not given while the item of one of them goes on; with `onlyAtRest` none is while one of its
+   * conversations is at work or starts.
    */
   claim(request: {
     readonly sandboxId: SandboxId;

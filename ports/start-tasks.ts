@@ -31,7 +31,7 @@ export interface StartTask {
  */
 export type StartStage = 'accepted' | 'sealed' | 'abandoned';
 
-/** A start that this process has to deliver, until its lease ends. */
+/** A start that this process has to deliver or to take back, until its lease ends. */
 export interface LeasedStart {
   readonly task: StartTask;
   readonly stage: StartStage;

@@ -91,7 +91,7 @@ function answers({ host, port }: ServerPlace, token: string): Promise<boolean> {
   });
 }
 
-/** The server certifies itself, and its certificate says so. */
+/** The certificate of the server is self-signed, so it is its own authority. */
 export const authorityOf = (dir: string): string => path.join(dir, 'certs', 'apiserver.crt');
 
 /** A file of credentials: those of the token, with that namespace as the default. */

@@ -19,7 +19,7 @@ const BUNDLER = 'vite';
 /** Below this the API serves it. */
 const BASE = '/console/';
 
-/** Its bundler came after the last build. */
+/** True when the bundler was installed after the last build. */
 export function lacksConsole() {
   return existsSync(SOURCE) && isInstalled(BUNDLER) && !existsSync(STAMP);
 }
@@ -71,7 +71,7 @@ async function bundle(outDir) {
     build: {
       outDir,
       emptyOutDir: true,
-      // Every file has an address of its own: the policy of the page allows nothing written into it.
+      // Every file has an address of its own: the policy of the page allows no inline files.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,

@@ -168,7 +168,7 @@ const bundleInside = (outdir) =>
 const bundleByPath = (outdir) =>
   bundlePrograms(LOADED_BY_PATH, outdir, { ...COMMON_JS, packages: 'external' });
 
-/** Its bundler came after the last build, as it does when a checkout that was only used is developed. */
+/** True when the bundler was installed after the last build, as when a checkout that was only used is developed. */
 function lacksWorkflows() {
   return isInstalled(WORKFLOW_BUNDLER) && !existsSync(dist(WORKFLOW_BUNDLE));
 }

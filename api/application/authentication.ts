@@ -26,7 +26,7 @@ const KEY_PARAMETERS = [
   'authorization',
 ];
 
-/** What the store has of a key. */
+/** The form in which the store has a key. */
 export function hashOfKey(key: string): string {
   return hash('sha256', key);
 }

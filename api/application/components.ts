@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Names hold for the whole document: two different schemas of one name are a mistake in `meta({ id })`. */
+/** Names hold for the whole document, so two different schemas under one name are a mistake in our code. */
 export class Components {
   readonly #schemas = new Map<string, JsonObject>();
   /** Words as JSON → the name of their list. */

@@ -1,7 +1,7 @@
 /**
  * A body of JSON as it came in, read once for every route.
- * Owns what no route takes, wherever it stands: bytes and text that are no text, a key that is none to this language, and
- * more levels than are walked by recursion.
+ * Owns what no route takes, at any depth: bytes that are no UTF-8, half a surrogate pair, the key `__proto__`, and more
+ * levels than recursion can walk.
  */
 import { isDeeperThan } from '../../core/canonical-json.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -29,7 +29,7 @@ export function jsonBody(text: string): unknown {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** JSON is UTF-8; other bytes would become other text without a word. @throws ParleyError invalid_request */
+/** JSON is UTF-8; other bytes would silently become other text. @throws ParleyError invalid_request */
 export function bodyText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);

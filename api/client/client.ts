@@ -48,7 +48,7 @@ export type InputOf<Name extends Operation> =
 export type ResultOf<Name extends Operation> =
   ShapesOf<Name> extends { readonly result: infer Result } ? Result : never;
 
-/** What may be said of any call. */
+/** Options of any call. */
 export interface CallOptions {
   /** A repeat under the same key is done once; without one, each call has a key of its own. */
   readonly idempotencyKey?: string;

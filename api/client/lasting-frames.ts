@@ -5,7 +5,7 @@
 import { ClientError } from './client-error.ts';
 import { sendCall, wait, type TransportOptions } from './transport.ts';
 
-/** Between two connections; doubled while they bring nothing, so that many clients do not hold a server down. */
+/** Between two connections; doubled while they bring nothing, so that many clients do not keep a server down. */
 const AGAIN_MS = 500;
 const AGAIN_MS_MAX = 5_000;
 /** The server says something every 15 s: a connection that is silent for longer leads nowhere any more. */
@@ -21,7 +21,7 @@ export interface LastingOptions {
   onBroken?(error: unknown): void;
 }
 
-/** Never ends itself. `path` is called for each connection. @throws ClientError of what stays; the signal's reason */
+/** Never ends by itself; calls `path` per connection. @throws ClientError what will not change; the signal's reason */
 export async function* lastingFrames(
   transport: TransportOptions,
   path: () => string,

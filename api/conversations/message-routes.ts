@@ -20,7 +20,7 @@ const PENDING_MAX = 10;
 const BLOCKS_MAX = 100;
 const REASON_CHARS_MAX = 2_000;
 
-/** A model would be paid to answer nothing. */
+/** For an empty message a model would be paid for nothing. */
 const content = z
   .array(textBlock)
   .min(1, 'content must be a non-empty list')

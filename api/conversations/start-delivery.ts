@@ -116,7 +116,7 @@ async function takeUp(application: Application, { task, stage }: LeasedStart): P
   if (stage === 'abandoned') return await forget(application, task);
   if (stage === 'accepted' && !(await isWholeNow(application, task)))
     return await takeBack(application, task);
-  // A caller has its answer: it is pending until its engine has it, also where the engine refuses it for now.
+  // Its caller has an answer: the start is pending until its engine has it, also where the engine refuses it for now.
   await deliver(application, task).catch(() => again(application, task));
 }
 

@@ -28,14 +28,14 @@ const POLL_MS = 20;
 export function eventSocket({ application, gate, partials }: StreamSurroundings) {
   const server = new WebSocketServer({ noServer: true, maxPayload: INCOMING_BYTES_MAX });
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
-    // What a client sends as an address may be none.
+    // A client may send an invalid address.
     const url = URL.parse(request.url ?? '/', 'http://localhost');
     const id = PATH.exec(url?.pathname ?? '')?.[1];
     if (url === null || id === undefined) return false;
     admitted(application, gate, { request, url, id }).then(
       (feed) => {
         let isTaken = false;
-        // It calls back at once, or not at all: then the handshake was none, and it has said so.
+        // It calls back at once, or not at all: then the handshake was invalid, and the client has the answer.
         server.handleUpgrade(request, socket, head, (client) => {
           isTaken = true;
           void feedTo({ application, partials }, client, feed);

@@ -102,7 +102,7 @@ interface Speaking extends Following {
   readonly redaction: GrowingRedaction;
 }
 
-/** Resolves with the end of the connection: whether it was one. */
+/** Resolves when the connection has ended: true when it was ever open. */
 async function connect(
   { world, relay }: Application,
   id: ConversationId,

@@ -139,7 +139,7 @@ async function heldRuns({ search, runLog }: Application, caller: Principal): Pro
   const found: TroubleRecord[] = [];
   for (const { runId: id, name, reason, createdAt } of runs) {
     if (reason === null || !HELD.test(reason)) continue;
-    // What was last said of it as a whole.
+    // The instant of the last event of the run as a whole.
     const at = isoInstant((await runLog.runEvents(id)).at(-1)?.at ?? createdAt);
     found.push({ kind: 'held_run', about: 'run', id, title: name, text: `held by ${reason}`, at, ...ONCE });
   }

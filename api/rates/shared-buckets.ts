@@ -11,7 +11,7 @@ import { Buckets } from './rate-limit.ts';
 const UNREPORTED_MAX = 10;
 /** As many again may come in while the answer is under way. */
 export const AHEAD_MAX = 2 * UNREPORTED_MAX;
-/** What is less is reported so late, that of all callers in one statement. */
+/** Fewer requests are reported after this time, those of all callers in one statement. */
 const REPORT_MS = 1_000;
 /** A store that takes longer is as good as away: each service goes by its own buckets for a while. */
 const ANSWER_MS_MAX = 1_000;

@@ -160,7 +160,7 @@ const OF_ONE_CONNECTION = new Set([
 ]);
 /** An API key opens everything of its user: the inside of a sandbox is no place for it (D20). */
 const OURS = new Set(['authorization', 'cookie']);
-/** All that an answer may say of itself. */
+/** The only headers of an answer that pass. */
 const PASSED_BACK = [
   'content-encoding',
   'content-length',

@@ -186,7 +186,7 @@ function noProgram(name: string, command: string, where: string): never {
   });
 }
 
-/** Relative, so that it leads there wherever the folder is seen. */
+/** A relative link, so that it holds wherever the folder is mounted. */
 function offer(aside: string, command: string, program: string): void {
   const bin = path.join(aside, 'bin');
   mkdirSync(bin, { recursive: true });

@@ -55,7 +55,7 @@ async function convert(request: FastifyRequest, by: PayloadCodec['decode']): Pro
 
 /**
  * A browser sends the origin with every request across origins, and with every POST: a page that is not listed is
- * refused also when it made a name of its own lead here. Programs send none.
+ * refused also when its own host name resolves to this server. Programs send no origin.
  */
 function guard(app: FastifyInstance, { allowedOrigins, token }: CodecServerOptions): void {
   app.addHook('onRequest', async (request, reply) => {

@@ -96,7 +96,7 @@ async function drain(shell: Shell, { host, draining, options }: Draining): Promi
   return say(shell, options, changed, changed.sandboxes);
 }
 
-/** Any worker that serves reports the loss to what lived there. A host that was given up before is a success. */
+/** Any worker that serves notifies the sandboxes that lived there. One that was given up before is a success. */
 async function giveUp(shell: Shell, host: string, options: HostsOptions): Promise<ExitCode> {
   const changed = await withStore(shell, options, { readOnly: false }, async ({ hosts }) => {
     const found = (await hosts.list()).find(({ name }) => name === host);

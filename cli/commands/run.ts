@@ -95,7 +95,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   const plan = subsetOf(compiled, subset);
   const json = options.json === true;
-  // A service checks its own machine itself.
+  // A service checks its own environment.
   if (options.preflight && config !== null) await preflightRun(shell, { config, plan, file, json });
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
   if (config === null) {

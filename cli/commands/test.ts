@@ -111,7 +111,7 @@ function progressOf(tested: Tested): string {
   return `${file}: seed ${answer.seed}: ${verdictLine(countVerdicts(answer.expectations))}`;
 }
 
-/** A scenario that could not be read comes before one that failed. */
+/** A scenario with errors comes before one that failed. */
 function exitCodeOf(tested: readonly Tested[]): ExitCode {
   if (tested.some(({ kind }) => kind === 'bad')) return EXIT.failed;
   const hasFailed = (one: Tested): boolean =>

@@ -110,7 +110,7 @@ async function doneIssues(
   }
 }
 
-/** The answers that a run of this id has, or is to have because another process has queried it; else none. */
+/** The answers that a run of this id has, or is to have because another process has queried them; else none. */
 export async function keptIssues(
   shell: Shell,
   config: DeploymentConfig,

@@ -1,6 +1,6 @@
 /**
  * The plan that `run` and `plan` work on: compiled from a job file, or read from a saved plan.
- * Owns the check that a saved plan is what it says; findings are printed here and nowhere else.
+ * Owns the check that a saved plan matches its hash; findings are printed here and nowhere else.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { PlanIssues } from '../../core/plan/plan-issue.ts';

@@ -107,7 +107,7 @@ function readyOf(plan: Plan, rows: readonly RunItemRow[]): readonly PlanItem[] {
   });
 }
 
-/** @throws CliError where this process has no job to make the conversations from */
+/** @throws CliError for a run that no process with its job stays beside */
 export function refuseAwaiting(plan: Plan, doing: string, remedy: string): void {
   const awaiting = plan.items.find(isAwaiting);
   if (awaiting === undefined) return;

@@ -86,7 +86,7 @@ export async function readStory({ reader, run, row, plan }: StoryAsked): Promise
   };
 }
 
-/** Events come forwards only, and the last word counts. */
+/** Events can be read only forwards, and the last message counts. */
 async function lastAnswer(reader: Reader, id: ConversationId): Promise<string | null> {
   let answer: string | null = null;
   for (let after = 0; ;) {

@@ -81,7 +81,7 @@ interface Wanted {
   readonly height: number;
   /** A class for each row. */
   readonly names: readonly string[];
-  /** The first row lies on the ground, and each other on the one before; else only the first is filled. */
+  /** The first row lies at the bottom, and each other on the one before; else only the first is filled. */
   readonly isStacked: boolean;
   onPoint(atMs: number | null): void;
 }

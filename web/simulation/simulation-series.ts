@@ -98,7 +98,7 @@ export function stackedSteps({
   return { times: points.map(({ at_ms: at }) => at), rows };
 }
 
-/** The slots that are held; a second row for the bound, where the picture is not pressed to the ground by it. */
+/** The slots that are held; a second row for the bound, where it does not squash the picture. */
 export function slotSteps({
   slots,
   shown_until_ms: untilMs,
