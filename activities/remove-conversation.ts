@@ -26,7 +26,7 @@ export const removeConversation = (world: World): Handler<'removeConversation'> 
   failed: (command) => ({ type: 'conversationRemoved', commandId: command.id, sandboxToRemove: false }),
 });
 
-/** In a sandbox that stays the agent forgets it, too; one that cannot be asked forgets it with its files. */
+/** In a sandbox that stays the agent forgets it, too; an agent that cannot be reached forgets it with its files. */
 async function forgetInAgent(world: World, command: CommandOf<'removeConversation'>): Promise<void> {
   const record = await world.records.conversation(command.conversationId);
   if (record?.sandboxId == null) return;
@@ -37,6 +37,6 @@ async function forgetInAgent(world: World, command: CommandOf<'removeConversatio
     });
     await world.agent.deleteConversation(target, command.conversationId);
   } catch {
-    // Not up, or not reachable: nothing to forget there that anybody could still read.
+    // Not up, or not reachable: no client can read there what the agent would forget.
   }
 }
