@@ -22,12 +22,12 @@ export interface GatewayCallOptions {
   readonly entry: ModelEntry;
   readonly row: SpendRow;
   readonly headers: readonly string[];
-  /** What the proxy itself tells the caller about this call, name and value alternating. */
+  /** Headers of the proxy itself about this call, name and value alternating. */
   readonly ownHeaders: readonly OutgoingHttpHeader[];
   readonly body: SentBody;
   readonly isUsageShown: boolean;
   /**
-   * Asked before a failure is passed on, while the caller has nothing of a reply: milliseconds until another try, or
+   * Called before a failure is passed on, while the caller has nothing of a reply: milliseconds until another try, or
    * null when none follows. `status` null means that no whole answer came.
    */
   readonly handOver: (status: number | null, headers: ReplyHeaders) => number | null;
@@ -36,7 +36,7 @@ export interface GatewayCallOptions {
 }
 
 export interface CallEnd extends CloseFacts {
-  /** Milliseconds until the try that follows, because of which the caller was told nothing; null when none does. */
+  /** Milliseconds until the next try, if the caller got no answer because of it; null when none follows. */
   readonly nextTryMs: number | null;
   readonly replyBytes: number;
   /** The gateway refused it, or was never reached: nothing of it is billed. */
@@ -76,7 +76,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     pool.dispatch(request, this);
   }
 
-  /** Ends the call because nobody waits for it: the caller's connection has ended, or the proxy stops. */
+  /** Ends the call because the caller's connection has ended, or the proxy stops. */
   leave(): void {
     if (this.isClosed) return;
     this.close('aborted');
@@ -121,7 +121,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     if (this.isClosed) return;
     const { res, row } = this.options;
     this.wasReached = wasReached(error);
-    // The answer that is not passed on was cut: its status is known, and the next try is decided.
+    // The answer that is not passed on was cut off: its status is known, and another try is already decided.
     if (this.nextTryMs !== null || (!res.headersSent && this.handsOver(null))) {
       this.close('failed');
       return;
@@ -131,7 +131,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     this.close(this.reply?.drop(failed) === true ? 'succeeded' : 'failed');
   }
 
-  /** Until the caller has taken what was written; most calls never come here. */
+  /** Until the caller has read what was written; most calls never get here. */
   private pause(controller: Dispatcher.DispatchController): void {
     if (controller.paused) return;
     controller.pause();
@@ -150,7 +150,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     const wasRefused =
       (httpStatus !== null && httpStatus >= 300) || (reply?.isRefused === true && usage === null);
     this.isClosed = true;
-    // Else it is called in vain, which costs less than to take it back.
+    // Otherwise the listener stays: calling it without effect costs less than removing it.
     if (this.nextTryMs !== null) res.off('close', this.onLeft);
     this.options.onClosed({
       state,
