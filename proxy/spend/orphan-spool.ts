@@ -1,6 +1,6 @@
 /**
  * Writes the spool of a dead proxy to the store, from another proxy.
- * Owns the order: rows first, then what they mean for shared limits. The caller holds the folder's lock.
+ * Owns the order: rows first, then what they mean for shared limits. The caller must have the folder alone.
  */
 import type { ProxyPeers } from '../../ports/proxy-peers.ts';
 import type { SpendLeases } from '../../ports/spend-leases.ts';
