@@ -32,7 +32,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   };
   const outcome = await placed(world, request);
   const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
-  // A conversation that leaves the line may have been next, and a sandbox that never spoke frees its slot here.
+  // A conversation that leaves the line may have been next, and a sandbox that was never made frees its slot here.
   if (onlyLeaves || outcome.leftLine === true || outcome.leftBehind !== undefined) await offerRoomTo(world);
   if (outcome.kind === 'waits') {
     const told = await answerWait(world, { userId, commandId, slots: outcome.slots });

@@ -152,7 +152,7 @@ function cloneScript(url: string, { command, workingDir, author, facts, addresse
 
 /**
  * Its filters are this clone's, without hooks of its own, so that what the agent commits is kept by Git LFS, too. The
- * address is the relay's, whatever a file in the repository names.
+ * address is the relay's, even if a file in the repository names another.
  */
 function fetchLfs(aside: string, url: string): readonly string[] {
   const git = `git -C ${aside}`;

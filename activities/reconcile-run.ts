@@ -82,7 +82,7 @@ export interface ReconcileAnswer {
   readonly sums: ReconcileSums;
   /** Spend rows that our side may lack, or got back late; null when no loss is known. */
   readonly lost: SpendLoss | null;
-  /** One for each expectation that was asked, in their order. */
+  /** One for each requested expectation, in their order. */
   readonly isKept: readonly boolean[];
 }
 
@@ -128,7 +128,7 @@ async function account(
   const items = await world.records.runItems(run.runId);
   const conversations = reconcileConversations(plan, attemptsOf(world, run.runId, items));
   const { lines, sizes } = { lines: new RecordLines(), sizes: new RowSizes() };
-  // Before our own calls are read: whatever is billed was recorded when it was sent.
+  // Read before our own calls: every billed call was recorded when it was sent.
   const bill = rules.rows.from === 'gateway' ? await readBill(world, interval) : null;
   const reconcileRules = rulesOf(world, question, { conversations, bill });
   const rows = begun(

@@ -14,7 +14,7 @@ export const removeConversation = (world: World): Handler<'removeConversation'> 
   run: async (command) => {
     const { conversationId, id: commandId } = command;
     const { sandboxId, sandboxToRemove } = await world.placement.detach(conversationId);
-    // It may have stood in the line, or left a sandbox that never spoke and gave its slot back.
+    // It may have been in the line, or in a sandbox that was never made, whose slot is free now.
     if (sandboxId === null || sandboxToRemove) await offerRoomTo(world);
     if (!sandboxToRemove) await forgetInAgent(world, command);
     await world.records.removeConversation(conversationId);

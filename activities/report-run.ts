@@ -1,6 +1,6 @@
 /**
  * reportRun: writes the reports that a plan asks for into the run's results, and draws one on request.
- * Owns the formats by name; what a report says is in activities/report/.
+ * Owns the formats by name; activities/report/ gathers the content of a report.
  */
 import type { RunId } from '../core/ids.ts';
 import type { PlanReport } from '../core/plan/plan.ts';

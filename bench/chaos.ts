@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- --minutes N --runtime process|docker [--seed N] [--sandboxes N] [--kill SECONDS]`: real sandboxes under
- * real harm. `--faults N` in place of `--minutes` ends the storm by a count, whatever the machine's speed.
+ * real harm. `--faults N` in place of `--minutes` ends the storm by a count, at any speed of the machine.
  * An orchestrator is killed every few seconds and restarted, other processes kill, pause, remove and fill sandboxes,
  * and the daemon restarts. Then all harm ends, and the rest is judged: no message lost or doubled, nothing orphaned.
  * Owns the order of events and the table; exit code 1 when an invariant broke. docs/chaos.md says how to read it.
@@ -70,7 +70,7 @@ const HELP = `npm run chaos -- [--runtime process|docker | --hostile | --cluster
 docs/chaos.md says what must hold.
 `;
 
-/** Between two kills of the orchestrator: half of what was asked for, to one and a half times that. */
+/** Between two kills of the orchestrator: half of `--kill` to one and a half times that. */
 const KILL_MS = [Number(values.kill) * 500, Number(values.kill) * 1_500] as const;
 
 /** Shifts that run; one at a time, unless one is about to end. */

@@ -1,5 +1,5 @@
 /**
- * What streams of events cost a database while nothing happens, and their latency otherwise: `parley serve` as
+ * What idle streams of events cost a database, and how late they deliver an event: `parley serve` as
  * it is shipped, over a PostgreSQL server of its own.
  * Owns what is counted; figures are printed, never asserted. docs/bench.md says how to read them.
  */

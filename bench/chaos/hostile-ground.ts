@@ -87,7 +87,7 @@ export class HostileGround {
     return { sandbox: record.sandbox_status, execution: record.execution_status };
   }
 
-  /** What a user may request of a workspace, whatever its agent answers. */
+  /** What a user may request of a workspace, independent of its agent's answers. */
   async lookInto({ id }: Conversation): Promise<void> {
     for (const route of ['skills', 'file?file_path=work.txt', 'git/diff?path=work.txt', 'files'])
       await this.ask('GET', `${APP}/${id}/${route}`).catch(() => null);

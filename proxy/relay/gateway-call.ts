@@ -1,6 +1,6 @@
 /**
  * One call on its way through a gateway: dispatched, relayed, closed.
- * Owns that its spend row is closed exactly once, whatever ends it; must not retry.
+ * Owns that its spend row is closed exactly once, however it ends; must not retry.
  */
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
@@ -31,7 +31,7 @@ export interface GatewayCallOptions {
    * null when none follows. `status` null means that no whole answer came.
    */
   readonly handOver: (status: number | null, headers: ReplyHeaders) => number | null;
-  /** Called once, when the call has ended in whatever way. */
+  /** Called once, when the call has ended in any way. */
   readonly onClosed: (end: CallEnd) => void;
 }
 
@@ -68,7 +68,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
       path: `${entry.basePath}${kind.suffix}`,
       // Neither the pool nor a later try changes the list.
       headers: headers as string[],
-      // A list is sent piece by piece, which its types do not say.
+      // A list is sent piece by piece, which undici's types do not include.
       body: body as Buffer,
       headersTimeout: entry.timeoutMs,
       bodyTimeout: entry.timeoutMs,

@@ -50,7 +50,7 @@ export function scanTopLevel(chunks: readonly Buffer[], wanted: ReadonlySet<stri
 // eslint-disable-next-line no-control-regex -- these characters are searched
 export const ESCAPE_OR_CONTROL = /[\\\u0000-\u001f]/;
 
-/** What the next byte belongs to. White space may stand before those of the first two lines. */
+/** What the next byte belongs to. White space may come before those from 'object' to 'behind object'. */
 type Place =
   | 'object'
   | 'first key'

@@ -111,7 +111,7 @@ const BESIDE_TYPES =
 const LOOKED_THROUGH = new WeakMap<RelayRequest, boolean>();
 
 /**
- * Whether the model may be given more than the text of the body: pictures, files, what was said in an earlier call.
+ * Whether the model may be given more than the text of the body: pictures, files, the content of an earlier call.
  * A text that quotes such a word has a backslash before the quotes and is not taken for one.
  */
 function hasInputBeside(request: RelayRequest): boolean {

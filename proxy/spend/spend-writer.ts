@@ -123,7 +123,7 @@ export class SpendWriter {
     else for (const kept of waiting) kept(refused);
   }
 
-  /** A call whose row the store does not take is not sent, and its row says so. */
+  /** A call whose row the store does not take is not sent, and its row is closed as aborted. */
   private async commit(
     rows: readonly SpendRow[],
     waiting: readonly ((refused: Error | null) => void)[],

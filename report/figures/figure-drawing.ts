@@ -39,7 +39,7 @@ export type Shape =
   /** A line of the grid. */
   | { readonly kind: 'rule'; readonly x1: number; readonly x2: number; readonly y: number };
 
-/** A figure as SVG, with the words that stand for it. */
+/** A figure as shapes, with its description in words. */
 export interface FigureDrawing {
   readonly id: string;
   readonly title: string;

@@ -1,5 +1,5 @@
 /**
- * What a report shows as figures: the run over time, its spend, slow and dear conversations, and failures.
+ * What a report shows as figures: the run over time, its spend, slow and expensive conversations, and failures.
  * Pure; owns the choice of figures and their numbers; must not draw.
  */
 import type { ReportData, ReportItem } from '../report-data.ts';

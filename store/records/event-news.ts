@@ -64,7 +64,7 @@ class CoalescedNews implements EventNews {
   }
 
   private tell(id: ConversationId, news: string): void {
-    // The newest number stands for all before it.
+    // The newest number includes all before it.
     this.waiting.set(id, news);
     this.telling ??= this.sendAll().finally(() => {
       this.telling = null;

@@ -1,5 +1,5 @@
 /**
- * One open database: reading, writing in a transaction, and what a failure looks like outside.
+ * One open database: reading, writing in a transaction, and how failures appear to callers.
  * Owns the borders of transactions and locks; must not know a table.
  */
 import { setTimeout as pause } from 'node:timers/promises';
