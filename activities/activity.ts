@@ -8,7 +8,7 @@ import type { WatchCommandType } from '../core/machine/resource.ts';
 import type { RetryPolicy } from '../core/machine/retry.ts';
 import type { Json } from '../ports/engine-store.ts';
 
-/** What an activity knows of the try that it is. */
+/** What an activity knows of its current try. */
 export interface ActivityContext {
   /** Aborted when the machine cancelled the command or the driver stops. */
   readonly signal: AbortSignal;
@@ -22,11 +22,11 @@ export interface ActivityContext {
  */
 export interface Handler<Type extends ActivityCommandType = ActivityCommandType> {
   run(command: CommandOf<Type>, context: ActivityContext): Promise<MachineEvent | null>;
-  /** The answer when it failed for good, or its tries are used up. */
+  /** The answer when the error is final, or no tries are left. */
   failed(command: CommandOf<Type>, error: ParleyError): MachineEvent | null;
 }
 
-/** The answer of a command whose machine is told which error it was. */
+/** The answer of a command that names to its machine the error that occurred. */
 export const refusedAs =
   <Type extends 'stepFailed' | 'placementRefused'>(type: Type) =>
   (
@@ -43,7 +43,7 @@ export type PollResult =
 
 /**
  * A watch is its polls: `run` waits between them in one process, a driver may do so by other means.
- * A poll keeps nothing but `memory`, so that the next one may happen anywhere.
+ * A poll keeps nothing but `memory`, so that any worker may carry out the next one.
  */
 export interface WatchHandler<Type extends WatchCommandType = WatchCommandType> extends Handler<Type> {
   /** `memory` null: the first poll. */

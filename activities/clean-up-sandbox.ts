@@ -1,6 +1,6 @@
 /**
- * cleanUpSandbox: a run lets go of a sandbox, if nobody but its own conversations is in it.
- * Owns the order claim, then ask; a sandbox with somebody else's conversation is left alone.
+ * cleanUpSandbox: a run pauses or deletes a sandbox, if only its own conversations are in it.
+ * Owns the order claim, then request; a sandbox that holds any other conversation is left alone.
  */
 import type { Handler } from './activity.ts';
 import type { World } from './world.ts';

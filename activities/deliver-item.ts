@@ -1,7 +1,7 @@
 /**
- * deliverItem: hands one message, answer or "go on" to the agent, exactly once by its id.
- * Owns the order deliver, then look: the report that comes back is the state after the delivery. A message counts as
- * delivered once our log has it: what only its sandbox knows is lost with it, and nobody could say what became of it (D7).
+ * deliverItem: delivers one message, answer or "go on" to the agent, exactly once by its id.
+ * Owns the order deliver, then read: the report that it returns is the state after the delivery. A message counts as
+ * delivered once our log has it: what only the sandbox holds is lost with the sandbox, without any trace (D7).
  */
 import type { CommandOf } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';

@@ -1,6 +1,6 @@
 /**
- * How a clone inside a sandbox is let through: the relay on our side knows a conversation by its key (D19).
- * Owns the file that Git reads it from; whoever clones removes it.
+ * How a clone inside a sandbox is authorised: the relay on our side identifies a conversation by its key (D19).
+ * Owns the file that Git reads it from; the script that clones removes it.
  */
 import type { ConversationId } from '../core/ids.ts';
 import { quoted } from '../core/text/shell-word.ts';
@@ -25,7 +25,7 @@ export async function writeGitCredential(
   await world.agent.writeFile(target, whose.path, new TextEncoder().encode(content));
 }
 
-/** First lines of a script that clones: the credential is used, and is gone with the script. */
+/** First lines of a script that clones: the credential is used, and is removed when the script ends. */
 export function withGitCredential(path: string): string {
   return [
     'set -e',

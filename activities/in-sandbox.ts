@@ -13,7 +13,7 @@ import type { World } from './world.ts';
 /** Output kept in an error: enough for the cause, bounded for the record. */
 const OUTPUT_CHARS_MAX = 2_000;
 
-/** What a shell tells of a program that the signal of no return has ended; the kernel sends it, too. */
+/** The exit code of a program that SIGKILL has ended; the kernel sends that signal, too. */
 const KILLED = 137;
 
 export interface SandboxScript {
@@ -22,7 +22,7 @@ export interface SandboxScript {
   readonly timeoutMs: number;
 }
 
-/** How a command ended that did not end well. */
+/** How a command that failed has ended. */
 export function endWords(exitCode: number, timeoutMs: number): string {
   if (exitCode === -1) return `no end within ${timeoutMs / 1_000} s`;
   return exitCode === KILLED
@@ -44,7 +44,7 @@ export async function runScript(
   throw new ParleyError(code, `Cannot ${doing}: ${why}: ${output}`);
 }
 
-/** Every step of a start asks for the same ones. */
+/** Every step of a start reads the same ones. */
 const recentFacts = new Recent<World['workspaces'], ConversationId, WorkspaceFacts>(1_000);
 
 /** Facts of a workspace that a start recorded. @throws ParleyError not_found */

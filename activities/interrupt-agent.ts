@@ -1,6 +1,6 @@
 /**
  * interruptAgent: stops the agent's present work.
- * Owns nothing else; in which status it came to rest is told by its report.
+ * Owns nothing else; the agent's report says in which status it stopped.
  */
 import type { Handler } from './activity.ts';
 import { agentTarget } from './agent-target.ts';

@@ -1,7 +1,7 @@
 /**
- * One round of the keeper of the warm pool: looks at what there is, and carries out what the rules say.
- * Owns the order of the calls; which ones, is decided by core/placement/warm-pool.ts. Level-triggered as the sweep: a round that was
- * missed or cut off is made good by the next one, also in another process.
+ * One round of the keeper of the warm pool: reads the state of the pool, and carries out what the rules say.
+ * Owns the order of the calls; core/placement/warm-pool.ts decides which ones. Level-triggered as the sweep: the next
+ * round, also in another process, makes up for one that was missed or cut off.
  */
 import type { SandboxId } from '../core/ids.ts';
 import { START_TIMEOUT_MS } from '../core/limits.ts';
@@ -18,17 +18,17 @@ import type { World } from './world.ts';
 
 export type WarmWorld = Pick<World, 'runtime' | 'warmPool' | 'keys' | 'clock' | 'deployment' | 'lifecycle'>;
 
-/** What a process keeps between two rounds; lost with it, and then its boots are adopted. */
+/** What a process keeps between two rounds. When the process ends, another one adopts its boots. */
 export interface WarmMemory {
   readonly booting: ReadonlySet<SandboxId>;
   /** True after a boot that failed, until its pause is over. */
   readonly isBackingOff: boolean;
-  /** Whether the runtime is asked about those that are ready. */
+  /** Whether the runtime is queried about those that are ready. */
   readonly polls: boolean;
 }
 
 export interface WarmRound {
-  /** True when nothing is wanted, and nothing is there. */
+  /** True when no warm sandbox is wanted, and none is left. */
   readonly isAtRest: boolean;
   /** Boots to be carried out beside the rounds, by `bootWarm`. */
   readonly boots: readonly SandboxId[];
@@ -39,7 +39,7 @@ export interface WarmRound {
 
 const NO_POOL: WarmPoolTarget = { size: 0, maxAgeMs: 0, spec: '' };
 
-/** Never throws. `newId` makes an id that nobody else makes. */
+/** Never throws. `newId` makes an id that no other process makes. */
 export async function keepWarm(
   world: WarmWorld,
   memory: WarmMemory,
@@ -60,7 +60,7 @@ export async function keepWarm(
     });
     const leaving = [...steps.remove];
     for (const { sandboxId, reason } of steps.giveUp) {
-      // Somebody may have claimed it since it was looked at: what has an owner is never removed here.
+      // A start may have claimed it since it was read: a sandbox that has an owner is never removed here.
       if (!(await giveUpWarm(world, sandboxId, WORDS[reason]))) continue;
       done.push(givenUp(sandboxId, reason));
       leaving.push(sandboxId);
@@ -71,7 +71,7 @@ export async function keepWarm(
       const sandboxId = newId();
       const limits = world.deployment.capacity;
       const slot = await world.warmPool.reserve({ sandboxId, spec: target.spec, limits, now });
-      // A full installation is no problem of the pool's: users come first.
+      // A full installation is not a failure of the pool: users come first.
       if (slot.kind !== 'granted') break;
       boots.push(sandboxId);
     }
@@ -97,7 +97,7 @@ export async function bootWarm(world: WarmWorld, sandboxId: SandboxId): Promise<
   }
 }
 
-/** Only those that may have died are asked about: one that boots is watched by its boot. */
+/** Only those that are ready are queried: one that boots is watched by its boot. */
 async function presencesOf(
   { runtime }: WarmWorld,
   held: readonly WarmSandbox[],
@@ -112,7 +112,7 @@ function wordFor(presence: RuntimePresence | undefined): WarmPresence {
   return presence.kind === 'up' && presence.generation === WARM_GENERATION ? 'up' : 'down';
 }
 
-/** No archive: nobody ever worked in them (D12). What cannot be removed now stays, and the next round tries again. */
+/** No archive: no conversation ever worked in them (D12). The next round tries again what cannot be removed now. */
 async function removed(world: WarmWorld, ids: readonly SandboxId[]): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const sandboxId of ids) {

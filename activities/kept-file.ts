@@ -1,10 +1,10 @@
 /**
- * What this program keeps as JSON beside results, read back.
- * Owns the answer to a file that is missing or was written by somebody else: there is none.
+ * Reads the JSON files that Parley keeps beside results.
+ * Owns the answer for a file that is missing or was not written by Parley: null.
  */
 import type { z } from 'zod';
 
-/** Null for no file, for what is no JSON, and for JSON of another shape. */
+/** Null for a missing file, for text that is not JSON, and for JSON of another shape. */
 export function parseKept<Schema extends z.ZodType>(
   schema: Schema,
   bytes: Uint8Array | null,

@@ -49,7 +49,7 @@ const factsSchema = z.object({
   plugins: z.array(pluginSchema).default([]),
   /** Run after the clone; null for none. */
   setup: setupSchema.nullable().default(null),
-  /** Null: as the host has it. */
+  /** Null: as the code host serves it. */
   repository: repositorySchema.nullable().default(null),
   /** Null: the deployment's. */
   agent: agentSchema.nullable().default(null),
@@ -61,7 +61,7 @@ export type LaunchRepository = z.infer<typeof repositorySchema>;
 export type LaunchPlugin = z.infer<typeof pluginSchema>;
 
 const FACTS = 'facts';
-/** Of a conversation that nobody launched through the application API. */
+/** Of a conversation that was not launched through the application API. */
 const NONE: LaunchFacts = {
   ...{ extraHeaders: {}, gitAuthor: null, plugins: [], setup: null, repository: null, agent: null },
 };
@@ -71,7 +71,7 @@ export function launchScope(conversationId: ConversationId): string {
   return `launch/${conversationId}`;
 }
 
-/** Puts them by; the same again changes nothing. */
+/** Stores them; a repeat with the same facts changes nothing. */
 export async function putLaunchFacts(
   vault: SecretVault,
   conversationId: ConversationId,
@@ -89,7 +89,7 @@ export async function storedLaunchFacts(
   return text === null ? null : factsSchema.parse(JSON.parse(text));
 }
 
-/** What a start over the API put by for its conversation; nothing for others. */
+/** What a start over the API stored for its conversation; nothing for others. */
 export async function launchFacts(vault: SecretVault, conversationId: ConversationId): Promise<LaunchFacts> {
   return (await storedLaunchFacts(vault, conversationId)) ?? NONE;
 }

@@ -1,14 +1,14 @@
 /**
  * Programs that an ended conversation left running in a sandbox that the next one gets: they could answer in its place.
- * Owns when they are ended, and the shell text that ends them. Where somebody may still come back to what runs there,
- * nothing is ended: conversations that share a sandbox share it all.
+ * Owns when they are ended, and the shell text that ends them. Where a conversation may still use what runs there,
+ * nothing is ended: conversations that share a sandbox share its processes.
  */
 import { isAtWork } from '../core/sandbox/at-work.ts';
 import type { ConversationId, SandboxId } from '../core/ids.ts';
 import type { ConversationRow } from '../core/machine/projection.ts';
 import type { World } from './world.ts';
 
-/** One that starts others faster than it is ended is met again; the bound of processes ends the race. */
+/** A process may start others faster than it is ended; the limit on processes ends this race. */
 const ROUNDS_MAX = 20;
 
 /**
@@ -42,7 +42,7 @@ export async function endLeftovers(
   world: World,
   { sandboxId, conversationId }: { readonly sandboxId: SandboxId; readonly conversationId: ConversationId },
 ): Promise<string> {
-  // Without a process namespace the others are the host's.
+  // Without a process namespace the other processes are the host's.
   if (world.runtime.capabilities.isolation === 'none') return '';
   const rows = await world.records.conversations({ sandboxId });
   const others = rows.filter((row) => row.conversationId !== conversationId);
@@ -50,10 +50,10 @@ export async function endLeftovers(
   return ended.every(Boolean) ? END_OTHERS : '';
 }
 
-/** Of a run, when its item has its outcome; somebody's own conversation ends when it is deleted. */
+/** In a run: when its item has an outcome. A conversation that a user started ends when it is deleted. */
 async function hasEnded({ records }: World, row: ConversationRow): Promise<boolean> {
   if (isAtWork(row) || row.runId === null || row.key === null) return false;
   const item = await records.runItem(row.runId, row.key);
-  // An attempt that was followed by another one is over, too.
+  // An attempt that was followed by another one has ended, too.
   return item === null || item.outcome !== null || item.conversationId !== row.conversationId;
 }

@@ -1,5 +1,5 @@
 /**
- * How a wait for a sandbox slot is told, and who is asked to make room for it (D17, D29).
+ * How a wait for a sandbox slot is described, and which sandbox is requested to make room for it (D17, D29).
  * Owns what `capacity.on_full: pause_longest_idle` does; a sandbox with a working agent is never paused to make room.
  */
 import type { UserId } from '../core/ids.ts';
@@ -14,16 +14,16 @@ interface Waiting {
 
 export interface WaitAnswer {
   readonly detail: string;
-  /** Set where nobody tells who waits: that an agent has come to rest, or that a host is there again. */
+  /** Set where no event wakes the waiter when an agent stops working, or when a host is back. */
   readonly lookAgainMs?: number;
 }
 
-/** Who waits, in words; where the policy says so, the sandbox whose agents rest longest is asked to go. */
+/** Describes the wait; where the policy says so, requests a pause of the sandbox whose agents are idle longest. */
 export async function answerWait(world: World, { userId, commandId, slots }: Waiting): Promise<WaitAnswer> {
   const detail = describeWait(slots);
   const { position, waitsFor } = slots;
   const isForHost = waitsFor !== undefined;
-  // Nobody's pause makes room on a host that is not there.
+  // No pause makes room on a host that is not there.
   if (world.deployment.onFull !== 'pause_longest_idle' || waitsFor?.hosts.length === 0)
     return isForHost ? { detail, lookAgainMs: pollForHostMs(position) } : { detail };
   const id = await world.placement.longestIdle(userId, position, waitsFor?.hosts);

@@ -1,5 +1,5 @@
 /**
- * notifyOfRun: tells one receiver that a run has ended, and how.
+ * notifyOfRun: notifies one receiver that a run has ended, and how.
  * Owns the message and when it is wanted; the order of the steps, and their time, are the machine's.
  */
 import type { CommandOf } from '../core/machine/command.ts';
@@ -18,7 +18,7 @@ import type { World } from './world.ts';
 
 type Notify = CommandOf<'notifyOfRun'>;
 
-/** Tried until its machine takes the order back: the job says for how long. */
+/** Tried until its machine cancels the command: the job says for how long. */
 export const notifyOfRun = (world: World): Handler<'notifyOfRun'> => ({
   run: (command, context) => notify(world, command, context),
   failed: (command, error) => ({
@@ -46,7 +46,7 @@ async function notify(world: World, command: Notify, context: ActivityContext) {
   return { type: 'runNotified', commandId: command.id, isSent } as const;
 }
 
-/** The reports were written before: when the last step is over they tell of it, too. */
+/** The reports were written before: they are written again when the last step is over, to include it. */
 async function keep(
   world: World,
   { runId, step, id }: Notify,
@@ -59,7 +59,7 @@ async function keep(
 
 export type RunStatus = 'succeeded' | 'failed' | 'cancelled';
 
-/** As the exit code of `parley run` sees it: failures that are tolerated are none. */
+/** As the exit code of `parley run` says it: tolerated failures do not count. */
 export function runStatus(run: RunRow, { tolerate }: Pick<Plan, 'tolerate'>): RunStatus {
   if (run.mode === 'cancelling') return 'cancelled';
   return unsuccessfulOf(run) > tolerate.failed ? 'failed' : 'succeeded';

@@ -1,7 +1,7 @@
 /**
- * offerRoom: a slot is free, and who is next in the line is told to ask again (D29).
- * Owns the telling; whose turn it is, is decided where slots are counted. An offer reserves nothing: what is free for
- * somebody in the line is refused to anybody behind.
+ * offerRoom: a slot is free, and the next waiter in the line is notified to request again (D29).
+ * Owns the notification; the store that counts slots decides whose turn it is. An offer reserves nothing: a slot that
+ * is free for one waiter in the line is refused to every waiter behind it.
  */
 import { conversationId, sandboxId } from '../core/ids.ts';
 import type { Handler } from './activity.ts';
@@ -15,7 +15,7 @@ export const offerRoom = (world: World): Handler<'offerRoom'> => ({
   failed: () => null,
 });
 
-/** Told twice, it asks twice, and stands where it stood. */
+/** A waiter that is notified twice requests twice, and keeps its place in the line. */
 export async function offerRoomTo({ placement, deployment, clock, notifier }: World): Promise<void> {
   const next = await placement.nextInLine({ limits: deployment.capacity, now: clock.now() });
   const event = { type: 'roomOffered' } as const;

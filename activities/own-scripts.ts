@@ -1,7 +1,7 @@
 /**
- * Which scripts of its own a repository brings for the start, seen while it was prepared.
- * Owns that memory, so that the steps behind it ask the sandbox only where there is something to do. Another worker, or
- * this one after a restart, does not know and asks: a missing entry never means that there is no script.
+ * Which scripts of its own a repository brings for the start, as found while it was prepared.
+ * Owns that memory, so that later steps call the sandbox only where there is something to do. Another worker, or this
+ * one after a restart, has no entry and calls the sandbox: a missing entry never means that there is no script.
  */
 import type { ConversationId } from '../core/ids.ts';
 import { quoted } from '../core/text/shell-word.ts';
@@ -12,9 +12,9 @@ export const HOOK_SCRIPT = '.openhands/pre-commit.sh';
 const SCRIPTS = [SETUP_SCRIPT, HOOK_SCRIPT] as const;
 export type OwnScript = (typeof SCRIPTS)[number];
 
-/** Starts under way at once; whoever is forgotten is only asked again. */
+/** Concurrent starts; for a forgotten conversation the sandbox is only called again. */
 const KNOWN_MAX = 1_000;
-/** Begins the line of the answer; only a whole look prints it. */
+/** Begins the line of the answer; only a complete check prints it. */
 const MARK = 'own scripts:';
 
 const knownOf = new WeakMap<World['workspaces'], Map<ConversationId, ReadonlySet<string>>>();
@@ -37,7 +37,7 @@ export function noteScripts(world: World, conversationId: ConversationId, stdout
   if (oldest !== undefined && known.size > KNOWN_MAX) known.delete(oldest);
 }
 
-/** True only when the repository was looked at and brings none of them. */
+/** True only when the repository was checked and brings none of them. */
 export function bringsNone(
   world: World,
   conversationId: ConversationId,
@@ -47,7 +47,7 @@ export function bringsNone(
   return brought !== undefined && !scripts.some((script) => brought.has(script));
 }
 
-/** What was seen no longer holds. */
+/** For when the entry no longer holds. */
 export function forgetScripts(world: World, conversationId: ConversationId): void {
   knownOf.get(world.workspaces)?.delete(conversationId);
 }

@@ -32,7 +32,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   };
   const outcome = await placed(world, request);
   const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
-  // Whoever leaves the line may have been next in it, and whoever never spoke gave its slot back here.
+  // A conversation that leaves the line may have been next, and a sandbox that was never made frees its slot here.
   if (onlyLeaves || outcome.leftLine === true || outcome.leftBehind !== undefined) await offerRoomTo(world);
   if (outcome.kind === 'waits') {
     const told = await answerWait(world, { userId, commandId, slots: outcome.slots });
@@ -57,7 +57,7 @@ async function place(world: World, command: CommandOf<'placeConversation'>): Pro
   return { type: 'placed', commandId, sandboxId: outcome.sandboxId, spec, ...left, ...spilled };
 }
 
-/** An explicit choice, and one that only leaves, have no use for a new sandbox: they name no warm one. */
+/** An explicit choice, and a conversation that only leaves, need no new sandbox: they claim no warm one. */
 function placed(world: World, request: PlaceRequest) {
   const mayBeNew = request.sandboxId === null && request.onlyLeaves !== true;
   return withWarm(mayBeNew ? world : null, (warm) => world.placement.place({ ...request, ...warm }));

@@ -15,12 +15,12 @@ import { runScript } from './in-sandbox.ts';
 import { bringsNone, lookForScripts, noteScripts, SETUP_SCRIPT } from './own-scripts.ts';
 import type { World } from './world.ts';
 
-/** Large repositories over a slow line; past it the step has failed. */
+/** Enough for large repositories over a slow line; after it the step has failed. */
 const CLONE_TIMEOUT_MS = 600_000;
-/** Of an answer that makes no sense, kept in an error. */
+/** How much of an unexpected answer is kept in an error. */
 const SAID_CHARS_MAX = 200;
 
-/** Nothing is fetched, and nothing of the host's configuration counts. */
+/** Nothing is fetched, and the host's configuration is ignored. */
 const WITHOUT_CREDENTIAL = 'set -e\nexport GIT_CONFIG_GLOBAL=/dev/null';
 
 type Prepare = CommandOf<'prepareRepository'>;
@@ -78,7 +78,7 @@ async function prepare(
   return commitIn(result.stdout);
 }
 
-/** Whatever else runs in the sandbox may have answered instead: what is no commit is kept nowhere (D31). */
+/** Another program in the sandbox may have answered instead: text that is no commit is not stored (D31). */
 function commitIn(output: string): string {
   const last = output.trim().split('\n').at(-1) ?? '';
   if (isCommitId(last)) return last;
@@ -86,7 +86,7 @@ function commitIn(output: string): string {
   throw new ParleyError('repository_failed', `Cannot prepare the workspace: Git answered ${said}, no commit`);
 }
 
-/** The relay on our side knows the conversation by this key, and gives it its own repository only. */
+/** The relay on our side identifies the conversation by this key, and serves it only its own repository. */
 async function writeCredential(
   world: World,
   target: OwnTarget,
@@ -100,7 +100,7 @@ async function writeCredential(
   return path;
 }
 
-/** Prints the commit, or the empty tree of a repository that has none yet. A branch that was just made has a file of its own, which the shell reads without a process. */
+/** Prints the commit, or the empty tree if there is none. The file of a new branch is read without a process. */
 function headOf(dir: string): string {
   const folder = quoted(`${dir}/.git`);
   const branch = '"${head#ref: }"';
@@ -132,8 +132,8 @@ interface CloneOrder {
 }
 
 /**
- * Cloned aside and moved into place, so that a repeat never takes half a clone for a whole one. What Git LFS keeps stays
- * where it is, unless the job asks for it.
+ * Cloned aside and moved into place, so that a repeat never takes half a clone for a whole one. Files of Git LFS stay
+ * on the server, unless the job asks for them.
  */
 function cloneScript(url: string, { command, workingDir, author, facts, addresses }: CloneOrder): string {
   const { branch } = command;
@@ -152,7 +152,7 @@ function cloneScript(url: string, { command, workingDir, author, facts, addresse
 
 /**
  * Its filters are this clone's, without hooks of its own, so that what the agent commits is kept by Git LFS, too. The
- * address is the relay's, whatever a file in the repository names.
+ * address is the relay's, even if a file in the repository names another.
  */
 function fetchLfs(aside: string, url: string): readonly string[] {
   const git = `git -C ${aside}`;
@@ -164,7 +164,7 @@ function fetchLfs(aside: string, url: string): readonly string[] {
   ];
 }
 
-/** The relay knows repositories with `.git` only, which many a submodule is named without. */
+/** The relay serves repositories only under names with `.git`, and many submodules are named without it. */
 function fetchSubmodules(aside: string, addresses: readonly string[]): readonly string[] {
   const git = `git -C ${aside}`;
   const short = addresses.map((address) => `${quoted(address)}*`).join(' | ');
@@ -176,7 +176,7 @@ function fetchSubmodules(aside: string, addresses: readonly string[]): readonly 
   ];
 }
 
-/** A commit that no branch holds is asked for by its id, which not every host gives. */
+/** A commit that no branch holds is fetched by its id, which not every host allows. */
 function checkOut(aside: string, ref: string): readonly string[] {
   const git = `git -C ${aside}`;
   const names = [...(isCommitId(ref) ? [] : [`refs/tags/${ref}`, `refs/remotes/origin/${ref}`]), ref];
@@ -196,12 +196,12 @@ function emptyScript(workingDir: string, author: Author): string {
   return madeAside(workingDir, (aside) => [
     `git init --quiet ${aside} 1>&2`,
     identify(aside, author),
-    // Nothing is there to be tidied, and to look for it is one more process.
+    // An empty repository needs no maintenance, which would be one more process.
     `git -C ${aside} -c maintenance.auto=false commit --quiet --allow-empty -m 'Start' 1>&2`,
   ]);
 }
 
-/** Each process counts in a start: what the shell does itself is left to it. */
+/** Each process slows down a start: the shell does itself what it can. */
 function madeAside(workingDir: string, make: (aside: string) => readonly string[]): string {
   const dir = quoted(workingDir);
   const aside = quoted(`${workingDir}.clone`);
@@ -215,14 +215,14 @@ function madeAside(workingDir: string, make: (aside: string) => readonly string[
 }
 
 /**
- * The author of commits is configured apart from any push credential (D19). Written as `git config` would, which would
- * be two processes; what would end a value is escaped.
+ * The author of commits is configured apart from any push credential (D19). Written to the file directly, because
+ * `git config` would take two processes; characters that would end a value are escaped.
  */
 function identify(aside: string, author: Author): string {
   return `printf '%s' ${quoted(userSection(author))} >> ${aside}/.git/config`;
 }
 
-/** For repositories that the agent makes or fetches itself; one that is there is the agent's, or another conversation's. */
+/** For repositories that the agent makes itself. An existing file is the agent's, or another conversation's. */
 function identifyElsewhere(author: Author): string {
   const file = '"$HOME"/.gitconfig';
   return `if [ -w "$HOME" ] && [ ! -e ${file} ]; then printf '%s' ${quoted(userSection(author))} > ${file}; fi`;

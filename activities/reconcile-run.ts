@@ -23,7 +23,7 @@ import { intervalOf, joinablePages, lostWithin } from './reconcile/run-calls.ts'
 import { attemptsOf, reconcileConversations } from './reconcile/run-conversations.ts';
 import type { World } from './world.ts';
 
-/** For a job that asked for no reconciliation, when its user asks for one all the same. */
+/** For a job without a reconciliation whose user requests one. */
 const UNASKED: PlanReconcile = {
   rows: { from: 'gateway' },
   settleMs: 0,
@@ -50,7 +50,7 @@ export const reconcileRun = (world: World): Handler<'reconcileRun'> => ({
   }),
 });
 
-/** An older account would no longer be about the run as it is now: the report says why there is none. */
+/** Replaces an older account, which would no longer fit the run: the report says why there is none. */
 async function keepFailure(world: World, runId: RunId, error: unknown): Promise<void> {
   const { hash: planHash } = await presentPlanOf(world, runId);
   const { code, message } = asParleyError(error);
@@ -65,7 +65,7 @@ async function keepFailure(world: World, runId: RunId, error: unknown): Promise<
   });
 }
 
-/** What a user asks beyond the job. */
+/** What a user requests beyond the job. */
 export interface ReconcileRequest {
   /** A saved export instead of where the job says. */
   readonly rowsFile?: string;
@@ -80,9 +80,9 @@ export interface ReconcileRequest {
 export interface ReconcileAnswer {
   readonly summary: ReconciliationSummary;
   readonly sums: ReconcileSums;
-  /** What our side may lack, or got back late; null when nothing is known to have been lost. */
+  /** Spend rows that our side may lack, or got back late; null when no loss is known. */
   readonly lost: SpendLoss | null;
-  /** One for each expectation that was asked, in their order. */
+  /** One for each requested expectation, in their order. */
   readonly isKept: readonly boolean[];
 }
 
@@ -117,7 +117,7 @@ interface Question {
   readonly request: ReconcileRequest;
 }
 
-/** Goes through the calls, then through the rows, and writes the record as it goes: neither is held whole. */
+/** Reads the calls, then the rows, and writes the record meanwhile: neither is held whole in memory. */
 async function account(
   world: World,
   question: Question,
@@ -128,7 +128,7 @@ async function account(
   const items = await world.records.runItems(run.runId);
   const conversations = reconcileConversations(plan, attemptsOf(world, run.runId, items));
   const { lines, sizes } = { lines: new RecordLines(), sizes: new RowSizes() };
-  // Before our own calls are read: whatever is billed was recorded when it was sent.
+  // Read before our own calls: every billed call was recorded when it was sent.
   const bill = rules.rows.from === 'gateway' ? await readBill(world, interval) : null;
   const reconcileRules = rulesOf(world, question, { conversations, bill });
   const rows = begun(
@@ -173,7 +173,7 @@ async function account(
 function begun<Item>(items: AsyncIterable<Item>) {
   const iterator = items[Symbol.asyncIterator]();
   const first = iterator.next();
-  // Whoever goes through all of them is told.
+  // The caller gets the error when it iterates over `all`.
   first.catch(() => undefined);
   const end = async (): Promise<void> => void (await iterator.return?.());
   async function* all(): AsyncIterable<Item> {
@@ -213,7 +213,7 @@ function rulesOf(
   return {
     conversations,
     ...(bill === null ? {} : { billReadAt: bill.readAt }),
-    // Our own rows name their conversation by our own word.
+    // Rows of our own proxy name their conversation.
     isForwarding: world.deployment.forwardsHeaders || rules.rows.from === 'proxy',
     windowBeforeMs: rules.windowBeforeMs,
     windowAfterMs: rules.windowAfterMs,

@@ -1,6 +1,6 @@
 /**
  * Removing secret values from what Parley stores, and finding them in what it collects (D20).
- * Owns the forms a value is looked for in: raw, base64, base64url, URL-encoded and JSON-escaped.
+ * Owns the forms in which a value is searched: raw, base64, base64url, URL-encoded and JSON-escaped.
  */
 import type { ConversationId } from '../core/ids.ts';
 import type { AgentEvent } from '../ports/agent-server.ts';
@@ -35,30 +35,30 @@ export async function openSecrets(
   return opened;
 }
 
-/** Shorter lines of a value of several are brackets and words that stand anywhere. */
+/** Shorter lines of a value with several are brackets and words that occur in any text. */
 const LINE_LENGTH_MIN = 8;
-/** What is long and without blank space is of this value only: key material, a token. */
+/** A long line without spaces occurs in this value only: key material, a token. */
 const KEY_LINE = /^\S{16,}$/;
-/** The armour of a key says nothing of it. */
+/** The armour of a key reveals nothing of the key. */
 const ARMOUR = /^-----(?:BEGIN|END) [A-Z0-9 ]+-----$/;
 /** The largest secret has as many lines of a key. */
 const LINES_MAX = 1_024;
 
-/** Lines of a value that has several, each of which tells a part of it; as programs print them, indented or cut out. */
+/** Lines of a value that has several, each of which reveals a part of it. Trimmed, as programs print them indented. */
 function linesOf(value: string): readonly string[] {
   const lines = value.split(/[\r\n]+/).map((line) => line.trim());
   if (lines.filter((line) => line !== '').length < 2) return [];
   return lines.filter((line) => line.length >= LINE_LENGTH_MIN && !ARMOUR.test(line)).slice(0, LINES_MAX);
 }
 
-/** What is hidden where it stands: every form of every value, and the lines of those that have several, each for itself. */
+/** The texts to hide: every form of every value, and each line of values that have several. */
 export function hiddenForms(values: Iterable<string>): readonly string[] {
   const all = [...values];
   const lines = all.flatMap(linesOf).flatMap((line) => [line, JSON.stringify(line).slice(1, -1)]);
   return longestFirst([...secretForms(all), ...lines]);
 }
 
-/** What shows that a value is there: its forms, and lines that nothing else has. A message or a file that holds one is refused. */
+/** Texts that prove a value is present: its forms, and its unique lines. A message or file with one is refused. */
 export function secretForms(values: Iterable<string>): readonly string[] {
   const forms = new Set<string>();
   for (const value of values) {
@@ -102,7 +102,7 @@ export async function redactEvents(
   return events.map((event) => redactValue(event, forms) as AgentEvent);
 }
 
-/** Text by text, never the JSON around it: a value may look like its syntax, and JSON inside a text has escapes of its own. */
+/** Each string alone, not serialised JSON: a value may look like its syntax, and nested JSON has its own escapes. */
 function redactValue(value: unknown, forms: readonly string[]): unknown {
   if (typeof value === 'string') return redactText(value, forms);
   if (typeof value === 'number') return forms.includes(String(value)) ? HIDDEN : value;

@@ -14,7 +14,7 @@ export const removeConversation = (world: World): Handler<'removeConversation'> 
   run: async (command) => {
     const { conversationId, id: commandId } = command;
     const { sandboxId, sandboxToRemove } = await world.placement.detach(conversationId);
-    // It may have stood in the line, or left a sandbox that never spoke and gave its slot back.
+    // It may have been in the line, or in a sandbox that was never made, whose slot is free now.
     if (sandboxId === null || sandboxToRemove) await offerRoomTo(world);
     if (!sandboxToRemove) await forgetInAgent(world, command);
     await world.records.removeConversation(conversationId);
@@ -26,7 +26,7 @@ export const removeConversation = (world: World): Handler<'removeConversation'> 
   failed: (command) => ({ type: 'conversationRemoved', commandId: command.id, sandboxToRemove: false }),
 });
 
-/** In a sandbox that stays the agent forgets it, too; one that cannot be asked forgets it with its files. */
+/** In a sandbox that stays the agent forgets it, too; an agent that cannot be reached forgets it with its files. */
 async function forgetInAgent(world: World, command: CommandOf<'removeConversation'>): Promise<void> {
   const record = await world.records.conversation(command.conversationId);
   if (record?.sandboxId == null) return;
@@ -37,6 +37,6 @@ async function forgetInAgent(world: World, command: CommandOf<'removeConversatio
     });
     await world.agent.deleteConversation(target, command.conversationId);
   } catch {
-    // Not up, or not reachable: nothing to forget there that anybody could still read.
+    // Not up, or not reachable: no client can read there what the agent would forget.
   }
 }

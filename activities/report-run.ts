@@ -1,6 +1,6 @@
 /**
- * reportRun: writes the reports that a plan asks for into the run's results, and draws one for whoever asks.
- * Owns the formats by name; what a report says is in activities/report/.
+ * reportRun: writes the reports that a plan asks for into the run's results, and draws one on request.
+ * Owns the formats by name; activities/report/ gathers the content of a report.
  */
 import type { RunId } from '../core/ids.ts';
 import type { PlanReport } from '../core/plan/plan.ts';
@@ -25,11 +25,11 @@ export const reportRun = (world: World): Handler<'reportRun'> => ({
     await reportNow(world, command.runId);
     return { type: 'runReported', commandId: command.id };
   },
-  // A run is over without its report too: `parley report` writes it anew.
+  // A run ends without its report, too: `parley report` writes it again.
   failed: (command) => ({ type: 'runReported', commandId: command.id }),
 });
 
-/** What came of writing the reports of a run. */
+/** The result of writing the reports of a run. */
 export interface Reported {
   /** Where each file is. */
   readonly files: readonly string[];
@@ -58,7 +58,7 @@ export async function reportNow(world: World, runId: RunId): Promise<Reported> {
 type SummaryForm = 'github' | 'slack';
 export type DrawnForm = 'html' | SummaryForm;
 
-/** A report as a text that is written nowhere, for whoever may read the store. @throws ParleyError not_found, plan_invalid */
+/** A report as text, not written to a file, for readers of the store. @throws ParleyError not_found, plan_invalid */
 export async function drawReport(world: ReportWorld, runId: RunId, form: DrawnForm): Promise<string> {
   return render(form, await gatherReport(world, runId));
 }

@@ -1,6 +1,6 @@
 /**
- * Activities whose failed tries are reported while they last: what fails, why, since when, how often, and when it is tried again.
- * Owns what begins and ends a trouble of a command (D32); drivers own the tries, and no machine or history hears of it.
+ * Activities whose failed tries are reported meanwhile: what fails, why, since when, how often, and the next try.
+ * Owns what begins and ends a trouble of a command (D32); drivers own the tries. No machine or history records it.
  */
 import type { ActivityCommand } from '../core/machine/command.ts';
 import { addressOfCommand, type EntityAddress } from '../core/ids.ts';
@@ -17,9 +17,9 @@ export interface ReportedTo {
   readonly clock: Clock;
 }
 
-/** A cause is a sentence; the whole of it is in the error of whoever gives up. */
+/** A cause is a sentence; its full text is in the error of the last try. */
 const CAUSE_CHARS_MAX = 500;
-/** Commands in trouble at one time that are kept in mind here; of one more only its end may be missed. */
+/** Commands in trouble at one time that this process remembers; for one more, only its end may be missed. */
 const LASTING_MAX = 10_000;
 
 /** Around every activity of a driver: what they do and answer stays the same. */
@@ -103,7 +103,7 @@ class TroubleReporter {
     await this.quietly(this.troubles.failed(failed));
   }
 
-  /** A store that does not answer is trouble itself, and must not become that of the command. */
+  /** A failure of the store must not become a failure of the command. */
   private quietly(work: Promise<void>): Promise<void> {
     return work.catch(() => undefined);
   }
@@ -113,7 +113,7 @@ function causeOf({ code, message }: ParleyError): string {
   return `${code}: ${message}`.slice(0, CAUSE_CHARS_MAX);
 }
 
-/** Orders for an item are its run's, whoever hosts the item. */
+/** Commands for an item belong to its run, even if a shard hosts the item. */
 function keyOf(command: ActivityCommand): TroubleKey {
   const what = command.type;
   if (!('key' in command)) return { about: addressOfCommand(command.id), item: null, what };

@@ -1,6 +1,6 @@
 /**
- * The secrets of a run by the names that its plan gives them: handed in with the run and sealed, or where they lead.
- * Owns which of the two counts: what was handed in is what its user meant, and is there on whichever process goes on.
+ * The secrets of a run by the names in its plan: given with the run and sealed, or resolved from their reference.
+ * Owns which of the two counts: what the user gave with the run, because any process that goes on can read it.
  */
 import type { RunId } from '../core/ids.ts';
 import { ParleyError } from '../core/parley-error.ts';
@@ -26,7 +26,7 @@ export async function secretOfRun(
   return value;
 }
 
-/** Before the run is told anything. A repeat replaces the values. */
+/** Called before the run gets its first event. A repeat replaces the values. */
 export async function sealRunSecrets(
   vault: Pick<SecretVault, 'put'>,
   runId: RunId,

@@ -1,5 +1,5 @@
 /**
- * The numbers that a job's scorers said about one item, as they are kept beside its results.
+ * The numbers that a job's scorers gave one item, as they are kept beside its results.
  * Owns the file's name and form, what of an output is the number, and whether it is good enough.
  */
 import { z } from 'zod';
@@ -32,7 +32,7 @@ export function scoresText(scores: readonly Score[]): string {
   return `${JSON.stringify({ format: 1, scores }, null, 2)}\n`;
 }
 
-/** Null for none, and for what this program did not write. */
+/** Null for no file, and for one that Parley did not write. */
 export function parseScores(content: Uint8Array | null): readonly Score[] | null {
   return parseKept(fileSchema, content)?.scores ?? null;
 }
@@ -45,7 +45,7 @@ export async function readScores(
   return parseScores(await world.results.read({ runId, key, name: SCORES_FILE }));
 }
 
-/** Whoever was not judged may have the numbers of an earlier attempt beside its results. */
+/** Empty for an item that was not judged: its file may hold the numbers of an earlier attempt. */
 export async function judgedScores(
   world: Pick<World, 'results'>,
   runId: RunId,
@@ -55,7 +55,7 @@ export async function judgedScores(
   return (await readScores(world, { runId, key: row.key })) ?? [];
 }
 
-/** What the end of its command says; −1 stands for one that did not end. */
+/** The score from the end of its command; exit code −1 stands for a command that did not end. */
 export function scoreOf(plan: PlanScore, { exitCode, stdout }: CommandResult): Score {
   const { name, timeoutMs, atLeast, atMost } = plan;
   const bounds = {

@@ -18,7 +18,7 @@ export function isPermittedName(name: string): boolean {
   return SECRET_NAME_PATTERN.test(name) && !RESERVED_NAME.test(name);
 }
 
-/** @throws ParleyError secret_reserved, invalid_request; names are told, values never */
+/** @throws ParleyError secret_reserved, invalid_request; errors contain names, never values */
 export function requirePermitted(secrets: Readonly<Record<string, string>>): void {
   const names = Object.keys(secrets);
   if (names.length > SECRETS_MAX)

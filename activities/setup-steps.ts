@@ -1,6 +1,6 @@
 /**
  * runSetupScript, setUpGitHooks and setUpSkills: the steps between repository and agent (D18).
- * Owns what each looks for in the repository; a step that finds nothing succeeds at once.
+ * Owns what each searches in the repository; a step that finds nothing succeeds at once.
  */
 import type { CommandOf } from '../core/machine/command.ts';
 import { quoted } from '../core/text/shell-word.ts';
@@ -26,7 +26,7 @@ type Step = Pick<CommandOf<'runSetupScript' | 'setUpGitHooks' | 'setUpSkills'>, 
 
 async function inRepository(world: World, command: Step, { script, ...how }: Script): Promise<void> {
   const { conversationId } = command;
-  // A script may change what was seen.
+  // A script may change which scripts exist.
   forgetScripts(world, conversationId);
   const target = await agentTarget(world, command);
   const { workingDir } = await workspaceFacts(world, conversationId);
@@ -88,8 +88,8 @@ export const setUpGitHooks = (world: World): Handler<'setUpGitHooks'> => ({
 });
 
 /**
- * The agent reads skills from the repository itself; the step checks that the repository can be read by it, which
- * nothing but a script has changed since its commit was read.
+ * The agent reads skills from the repository itself; the step checks that the agent can read the repository, which
+ * only a script can have changed since its commit was read.
  */
 export const setUpSkills = (world: World): Handler<'setUpSkills'> => ({
   async run(command) {

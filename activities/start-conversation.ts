@@ -55,7 +55,7 @@ export const startConversation = (world: World): Handler<'startConversation'> =>
           ...{ item, conversationId, observability },
           userId: (await world.records.run(command.runId))?.userId ?? LOCAL_USER,
         }),
-        // Whoever hosts the item: the run, or a shard of it.
+        // The host of the item: the run, or a shard of it.
         watcher: addressOfCommand(command.id),
       },
     });
@@ -69,13 +69,13 @@ export const startConversation = (world: World): Handler<'startConversation'> =>
   }),
 });
 
-/** Null where the repository is taken as its host has it. */
+/** Null where the repository is cloned as its host serves it. */
 function repositoryFacts({ repository }: PlanItem): LaunchRepository | null {
   const { ref = null, submodules = false, lfs = false } = repository ?? {};
   return ref === null && !submodules && !lfs ? null : { ref, submodules, lfs };
 }
 
-/** A list of its own: the plan's is nobody's to write on. */
+/** Copies the list: the plan's own is read-only. */
 function setupOf({ command, timeoutMs, cache }: NonNullable<PlanItem['setup']>): LaunchSetup {
   return { command, timeoutMs, ...(cache === undefined ? {} : { cache: [...cache] }) };
 }
@@ -128,7 +128,7 @@ function observabilityOf({ key, observability }: PlanItem): Observability | null
 }
 
 interface ItemContext {
-  /** Whose the run is. */
+  /** The owner of the run. */
   readonly userId: UserId;
   readonly item: PlanItem;
   readonly conversationId: ConversationId;

@@ -1,6 +1,6 @@
 /**
  * createSandbox and resumeSandbox: brings an incarnation up.
- * Owns the check that nobody deleted it meanwhile; must not decide what a failure means for the sandbox.
+ * Owns the check that it was not deleted meanwhile; must not decide what a failure means for the sandbox.
  */
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { ParleyError } from '../core/parley-error.ts';
@@ -40,7 +40,7 @@ async function start(world: World, command: StartCommand): Promise<MachineEvent>
   return { type: 'sandboxReady', commandId: command.id, ...since };
 }
 
-/** One of the warm pool counts its session from its boot, unless it has died and is booted anew by this start (D10). */
+/** The session of a warm sandbox counts from its boot, unless it has died and this start boots it again (D10). */
 async function upSince(world: World, command: StartCommand): Promise<{ readonly bootedAt?: number }> {
   if (command.type !== 'createSandbox' || command.bootedAt === undefined) return {};
   const presence = await world.runtime.inspect(command.sandboxId);

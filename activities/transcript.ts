@@ -1,7 +1,7 @@
 /**
  * Bringing an agent's events into our log.
- * Owns the reading that makes lost callbacks harmless; the log itself skips what it knows. How much an agent says is
- * decided in its sandbox, so a reading has bounds, and ends when its pages bring nothing new (D31).
+ * Owns the reading that makes lost callbacks harmless; the log itself skips events it already has. The sandbox decides
+ * how much its agent says, so a reading has bounds, and ends when its pages bring nothing new (D31).
  */
 import type { ConversationId } from '../core/ids.ts';
 import { TRANSCRIPT_READ_BYTES_MAX, TRANSCRIPT_READ_BYTES_PER_SECOND } from '../core/limits.ts';
@@ -28,8 +28,8 @@ export function syncTranscript(
 }
 
 /**
- * Reads on from the page that was last when this process read before; every page, where it did not. An agent that does
- * not know that page any more answers with its first. What an agent's clock puts before it is left to `syncTranscript`.
+ * Continues at the last page that this process read before; without one it reads every page. An agent that no longer
+ * knows that page answers with its first. Events that the agent's clock puts before it are left to `syncTranscript`.
  */
 export function syncNewest(
   world: World,
@@ -81,7 +81,7 @@ export function restAfter(bytes: number): number {
 
 /**
  * Stores events as they came, with the values of the conversation's secrets removed (D20). Returns how many were new.
- * @throws ParleyError transcript_full, which is told once
+ * @throws ParleyError transcript_full, which is reported once
  */
 export async function appendEvents(
   world: World,
@@ -99,7 +99,7 @@ export async function appendEvents(
   }
 }
 
-/** What this process knows of transcripts that it has read; what is forgotten is read, or reported, once more. */
+/** What this process remembers of transcripts that it read; a forgotten one is read, or reported, once more. */
 interface ReadBefore {
   /** Whose transcript was reported as full. */
   readonly full: Set<ConversationId>;

@@ -43,13 +43,13 @@ async function verify(world: World, command: Verify): Promise<MachineEvent> {
   return answer(command, { passed: false, detail });
 }
 
-/** What was written on a full disk may be missing: that is no verdict on the work, and a further attempt may be made. */
+/** On a full disk, written files may be missing: that says nothing of the work, and another attempt may be made. */
 function withoutRoom({ id: commandId, index }: Verify, detail: string): MachineEvent {
   const reason = `disk_full: the disk of the sandbox was full while the agent worked; ${detail}`;
   return { type: 'verifyFailed', commandId, index, reason };
 }
 
-/** Where commands of the job run, and what of their output nobody may read. */
+/** Where commands of the job run, and what is removed from their output. */
 interface Place {
   readonly world: World;
   readonly command: Verify;
@@ -75,7 +75,7 @@ async function placeOf(world: World, command: Verify): Promise<Place> {
   };
 }
 
-/** What the check printed is kept, for whoever reads why it failed. */
+/** The output of the check is kept, for users who want to know why it failed. */
 async function check(place: Place, { command: script, timeoutMs }: PlanVerify): Promise<readonly string[]> {
   const { exitCode, stdout, stderr } = await place.run(IN_ORDER + script, timeoutMs);
   await keep(place, CHECK_LOG, checkLog(exitCode, `${stdout}\n${stderr}`));
@@ -83,7 +83,7 @@ async function check(place: Place, { command: script, timeoutMs }: PlanVerify): 
   return [`verify: ${endWords(exitCode, timeoutMs)}`];
 }
 
-/** Each is told, whatever became of the check and of the others: work is compared by them. */
+/** Every score is recorded, even if the check or another score failed: work is compared by them. */
 async function measure(place: Place, plans: readonly PlanScore[]): Promise<readonly string[]> {
   const scores: Score[] = [];
   for (const plan of plans) {
@@ -99,7 +99,7 @@ async function keep({ world, command, redact }: Place, name: string, text: strin
   await world.results.write({ runId, key, name }, new TextEncoder().encode(redact(text)));
 }
 
-/** Errors stand among the other lines where they were printed, so that the last lines are the last ones. */
+/** Puts errors among the other lines in the order of printing, so that the last line is really the last. */
 const IN_ORDER = 'exec 2>&1\n';
 
 function answer(

@@ -1,6 +1,6 @@
 /**
- * warmPool: makes the sandboxes of a run's pool before anybody needs them.
- * Owns the ids and the order reserve, then create; how many there may be is decided by the store, and none is no failure.
+ * warmPool: creates the sandboxes of a run's pool before its conversations need them.
+ * Owns the ids and the order reserve, then create; the store decides how many there may be, and none is no failure.
  */
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import { sandboxId, type SandboxId } from '../core/ids.ts';

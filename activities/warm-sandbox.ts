@@ -1,7 +1,7 @@
 /**
- * One of the warm pool for somebody who would get a new sandbox.
- * Owns the look at its readiness before it is claimed, and what follows a lost claim; the claim is the store's (D16).
- * After the claim its start asks once more: one that died in between is booted anew under the same id.
+ * A sandbox of the warm pool for a start that would get a new sandbox.
+ * Owns the check of its readiness before it is claimed, and what follows a lost claim; the claim is the store's (D16).
+ * After the claim its start checks once more: one that died in between is booted again under the same id.
  */
 import type { SandboxId } from '../core/ids.ts';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';
@@ -9,7 +9,7 @@ import { bootedAfter } from '../core/placement/warm-pool.ts';
 import { agentTarget } from './agent-target.ts';
 import type { World } from './world.ts';
 
-/** One that takes longer to say that it is well is given up: its owner would wait for it again and again. */
+/** One that takes longer to answer is given up: its owner would wait for it again and again. */
 const POLL_MS = 2_000;
 /** Every sandbox of a pool is made with its first generation. */
 export const WARM_GENERATION = 1;
@@ -17,8 +17,8 @@ export const WARM_GENERATION = 1;
 type Lost = { readonly kind: 'warm_lost' };
 
 /**
- * Asks with the oldest one that is well (null: with none), again with another when somebody else was faster, and without one at last.
- * The loop ends: whatever was lost or given up is never found again.
+ * Calls `ask` with the oldest healthy one, with the next when another start was faster, and without one at last.
+ * With `world` null: without one at once. The loop ends: one that was lost or given up is never found again.
  */
 export async function withWarm<Outcome extends { readonly kind: string }>(
   world: World | null,
@@ -39,13 +39,13 @@ async function wellWarmSandbox(world: World): Promise<SandboxId | null> {
   for (const { sandboxId } of await warmPool.usable(use)) {
     const complaint = await complaintOf(world, sandboxId);
     if (complaint === null) return sandboxId;
-    // A runtime that cannot be asked says nothing about the sandbox (D13).
+    // A runtime that cannot be reached says nothing about the sandbox (D13).
     if (complaint.code !== 'runtime_unreachable') await giveUpWarm(world, sandboxId, complaint.message);
   }
   return null;
 }
 
-/** Null when it answers as its owner would ask it; else why it is not well. Never throws. */
+/** Null when it answers a request of the kind its owner sends; else why it does not. Never throws. */
 async function complaintOf(world: World, sandboxId: SandboxId): Promise<ParleyError | null> {
   try {
     await within(world, agentAnswers(world, sandboxId));
@@ -70,7 +70,7 @@ function within({ clock }: World, work: Promise<void>): Promise<void> {
   });
 }
 
-/** Nobody gets it any more; the keeper of the pool removes what is left, and the reason is kept. */
+/** No start can claim it any more; the keeper of the pool removes what is left, and the reason is recorded. */
 export async function giveUpWarm(
   world: Pick<World, 'warmPool' | 'lifecycle' | 'clock'>,
   sandboxId: SandboxId,

@@ -25,8 +25,8 @@ export const watchAgent = (world: World): WatchHandler<'watchAgent'> => ({
 });
 
 /**
- * An agent that no longer knows its conversation has failed. What became of a runtime is told by the sandbox's own
- * watch: nothing to add here.
+ * An agent that no longer knows its conversation has failed. The sandbox's own watch reports the state of the runtime,
+ * so nothing is reported here.
  */
 function lost(world: World, command: Watch, error: ParleyError): MachineEvent | null {
   if (error.code !== 'agent_refused' && error.code !== 'not_found') return null;
@@ -46,7 +46,7 @@ function lost(world: World, command: Watch, error: ParleyError): MachineEvent | 
   };
 }
 
-/** What it remembers is how long the agent has shown no progress. */
+/** Its memory is how long the agent has shown no progress. */
 async function poll(world: World, command: Watch, memory: Json): Promise<PollResult> {
   const target = await agentTarget(world, command);
   const view = await world.agent.conversation(target, command.conversationId);
@@ -79,7 +79,7 @@ async function metLimit(world: World, command: Watch, quietMs: number): Promise<
 }
 
 const quietSchema = z.object({
-  /** Epoch milliseconds of the last look. */
+  /** Epoch milliseconds of the last poll. */
   at: z.number(),
   /** When the next one was due. */
   dueAt: z.number(),
@@ -88,10 +88,10 @@ const quietSchema = z.object({
   newestAt: z.number().nullable(),
 });
 
-/** For how long an agent has shown no progress, as far as somebody looked (D36). */
+/** For how long an agent has shown no progress, as far as polls have seen (D36). */
 type QuietTime = z.infer<typeof quietSchema>;
 
-/** A look that comes later than this many times what it was due after was kept from coming. */
+/** A poll later than this many times its interval was held up: more than that does not count as quiet. */
 const LATE_FACTOR = 4;
 
 interface QuietPoll {
@@ -100,7 +100,7 @@ interface QuietPoll {
   readonly nextAt: number;
 }
 
-/** `memory` is what the last look gave; anything else is the first look. */
+/** `memory` is what the last poll returned; anything else means the first poll. */
 function quietTime(memory: Json, { now, newestAt, nextAt }: QuietPoll): QuietTime {
   const known = quietSchema.safeParse(memory);
   if (!known.success) return { at: now, dueAt: nextAt, quietMs: 0, newestAt };

@@ -1,6 +1,6 @@
 /**
  * watchIdle: watches activity and runtime of one session, and ends in one event.
- * Owns how activity is put together (D9); whether that is idle enough is the machine's to say again.
+ * Owns how activity is put together (D9); the machine decides again whether that is idle enough.
  */
 import { idleAt, latestActivity } from '../core/sandbox/activity.ts';
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
@@ -11,7 +11,7 @@ import { agentTarget } from './agent-target.ts';
 import { watch } from './watch.ts';
 import type { World } from './world.ts';
 
-/** Looks in a row that found the runtime unreachable before it is called stale. */
+/** Polls in a row that find the runtime unreachable before it counts as stale. */
 const UNKNOWN_POLLS_MAX = 3;
 
 export const watchIdle = (world: World): WatchHandler<'watchIdle'> => ({
@@ -20,7 +20,7 @@ export const watchIdle = (world: World): WatchHandler<'watchIdle'> => ({
   failed: (command) => ({ type: 'runtimeUnknown', commandId: command.id }),
 });
 
-/** What it remembers is how many looks in a row found the runtime unreachable. */
+/** Its memory is how many polls in a row found the runtime unreachable. */
 async function poll(world: World, command: CommandOf<'watchIdle'>, memory: Json): Promise<PollResult> {
   const { clock, deployment } = world;
   const presence = await world.runtime.inspect(command.sandboxId);
@@ -63,11 +63,11 @@ function judge(
   }
 }
 
-/** The latest of what we stored and what the agent itself reports; a lease shows as no idle time at all. */
+/** The latest of stored activity and what the agent itself reports; while a lease is held, it reports no idle time. */
 async function lastActivity(world: World, command: CommandOf<'watchIdle'>): Promise<number> {
   const stored = await world.activity.lastActivityAt(command.sandboxId);
   const known = latestActivity(command.since, [stored]);
-  // Only somebody who is about to be called idle is asked: that keeps the agents undisturbed.
+  // Only the agent of a sandbox that is about to count as idle is queried: that keeps the others undisturbed.
   if (world.clock.now() < idleAt(known, command.idleTimeMs)) return known;
   try {
     const target = await agentTarget(world, command);

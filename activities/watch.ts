@@ -1,6 +1,6 @@
 /**
- * A watch in one process: look, wait, look again, until something is found or nobody waits any more.
- * Owns the loop; what is looked for belongs to each watch.
+ * A watch in one process: polls and waits in turn, until a poll finds an answer or the command is cancelled.
+ * Owns the loop; each watch owns its poll.
  */
 import type { MachineEvent } from '../core/machine/command.ts';
 import type { Clock } from '../ports/clock.ts';

@@ -6,7 +6,7 @@ import { statfsSync } from 'node:fs';
 
 const ROOM_BYTES_MIN = 1_048_576;
 
-/** True also where nobody can tell, as for a folder that is not there. */
+/** True also where the system cannot say, as for a folder that is not there. */
 export function hasRoom(folder: string): boolean {
   try {
     const { bavail, bsize, files, ffree } = statfsSync(folder);

@@ -1,6 +1,6 @@
 /**
- * Whether something is at a path. Owns the way that is asked: `access` would ask as whoever the process really is, and a
- * server that is another user than its tools touches files as theirs.
+ * Whether something is at a path. Owns how that is checked: `access` would check for the real user of the process, and
+ * a server that is another user than its tools touches files as theirs.
  */
 import { statSync } from 'node:fs';
 

@@ -75,13 +75,13 @@ export const GIT_OUTPUT_BYTES_MAX = 256 * 1024 * 1024;
 export const GIT_TIMEOUT_MS = 120_000;
 /** One file of a snapshot: code hosts take no larger one, and a sparse file would be read to its end. */
 export const GIT_FILE_BYTES_MAX = 100 * 1024 * 1024;
-/** Repositories inside a repository that are looked into; each costs some processes. */
+/** Repositories inside a repository that are searched; each costs some processes. */
 export const GIT_NESTED_MAX = 20;
 /** Files of one of them together: what an agent wrote is smaller, a copy of something else need not be in a patch. */
 export const GIT_NESTED_BYTES_MAX = 16 * 1024 * 1024;
 /** Paths named for one reason; the others are counted. */
 export const GIT_FINDINGS_OF_KIND_MAX = 20;
-/** All findings of a patch: they are told in a header, of which clients take 16 KiB. */
+/** All findings of a patch: they are sent in a header, of which clients take 16 KiB. */
 export const GIT_FINDINGS_BYTES_MAX = 6 * 1024;
 /** Each side of a file comparison; larger files answer with null on that side. */
 export const GIT_DIFF_SIDE_BYTES_MAX = 10 * 1024 * 1024;
@@ -103,7 +103,7 @@ export const LLM_RESPONSE_BYTES_MAX = 32 * 1024 * 1024;
 /** Tries to write the end of a run whose log could not be written: half an hour of them. */
 export const LOG_WRITES_MAX = 900;
 export const LOG_WRITE_WAIT_MS = 2_000;
-/** Characters of the cause of a model call that is tried again, as it is told while it lasts. */
+/** Characters of the cause of a model call that is tried again, as it is reported while it lasts. */
 export const TROUBLE_CHARS_MAX = 500;
 /** Characters of an upstream's error text that reach an event. */
 export const LLM_ERROR_CHARS_MAX = 2_000;
@@ -117,7 +117,7 @@ export const PROMPT_TRIM_SHARE = 0.5;
 /** Webhook queue of one conversation: the server above reads what was lost from the event search. */
 export const WEBHOOK_QUEUE_ITEMS_MAX = 1_000;
 export const WEBHOOK_QUEUE_BYTES_MAX = 50 * 1024 * 1024;
-/** One webhook body of several events; whoever hears of all sandboxes reads it in memory that they share. */
+/** One webhook body of several events; the server above reads those of all sandboxes in memory that they share. */
 export const WEBHOOK_BATCH_BYTES_MAX = 1024 * 1024;
 export const WEBHOOK_BATCH_EVENTS_MAX = 100;
 export const WEBHOOK_TIMEOUT_MS = 30_000;
@@ -125,18 +125,18 @@ export const WEBHOOK_TIMEOUT_MS = 30_000;
 /** Tool servers of one conversation, and the tools that one of them may bring. */
 export const MCP_SERVERS_MAX = 20;
 export const MCP_TOOLS_MAX = 200;
-/** Starting a tool server and asking for its tools; a package may be unpacked first. */
+/** Starting a tool server and listing its tools; a package may be unpacked first. */
 export const MCP_CONNECT_MS = 60_000;
 /** One call of such a tool when its configuration names no time. */
 export const MCP_CALL_MS = 300_000;
-/** A tool server that was asked to end is given so long before it is told, and before it is killed. */
+/** A tool server whose input was closed is given so long before SIGTERM, and again before SIGKILL. */
 export const MCP_END_MS = 2_000;
 /** Plugins of one conversation, and the time to clone one. */
 export const PLUGINS_MAX = 20;
 export const PLUGIN_CLONE_MS = 120_000;
 /** A file of a plugin or skill that is larger is no text for a prompt. */
 export const SKILL_BYTES_MAX = 256 * 1024;
-/** Skills of one folder, entries that are looked at to find them, and folders below each other. */
+/** Skills of one folder, entries that are read to find them, and folders below each other. */
 export const SKILLS_PER_FOLDER_MAX = 100;
 export const SKILL_ENTRIES_MAX = 1_000;
 export const SKILL_FOLDER_DEPTH_MAX = 4;
@@ -154,7 +154,7 @@ export const PARTIAL_EVERY_MS = 100;
 export const PARTIAL_CHARS_MAX = 8 * 1024;
 /** Of such a text in memory, beside what is needed to recognise a secret in it. */
 export const PARTIAL_WAITING_CHARS_MAX = 64 * 1024;
-/** A listener for whom more waits is told no pieces until it has read. */
+/** A listener for whom more waits is sent no pieces until it has read. */
 export const PARTIAL_WAITING_BYTES_MAX = 64 * 1024;
 /** How long after its request for a run a client may begin to listen for the end of it. */
 export const LATE_LISTENER_MS = 1_000;
@@ -171,7 +171,7 @@ export const STOP_WEBHOOKS_MS = 1_000;
 /** Time an interrupt or a deletion waits for the run to settle before it answers. */
 export const SETTLE_MS = 10_000;
 
-/** An agent's program says what it can, opens a session or chooses a mode: a package may be unpacked first. */
+/** An agent's program lists its abilities, opens a session or chooses a mode: a package may be unpacked first. */
 export const ACP_ANSWER_MS = 300_000;
 /** A turn that was cancelled is given so long to end before its program is ended. */
 export const ACP_CANCEL_MS = 8_000;

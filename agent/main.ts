@@ -11,13 +11,13 @@ function writeLine(stream: NodeJS.WriteStream, line: string): void {
   stream.write(`${line}\n`);
 }
 
-/** A full disk or a reader that has gone takes the line that says where it listens, and not the agent with it. */
+/** A full disk or a reader that has gone loses the line that says where it listens, but does not end the agent. */
 function outliveOutput(): void {
   process.stdout.on('error', ({ message }) => {
     const told = { level: 'warning', message: `Cannot say where it listens: ${message}; it goes on` };
     writeLine(process.stderr, JSON.stringify(told));
   });
-  // There is nowhere left to tell it.
+  // There is no place left to report it.
   process.stderr.on('error', () => undefined);
 }
 
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   writeLine(process.stdout, JSON.stringify({ type: 'listening', address: server.address }));
 }
 
-/** A folder that cannot be used is named by the system; where else it may be, only this program knows. */
+/** The system's error names a folder that cannot be used; only this program knows where else it may be. */
 function remedyOf(error: unknown): { readonly remedy?: string } {
   const isOfFiles = error instanceof Error && 'path' in error && !(error instanceof ConfigError);
   return isOfFiles

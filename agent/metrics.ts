@@ -1,5 +1,5 @@
 /**
- * Tokens and cost per usage id, as `stats` tells them. Pure.
+ * Tokens and cost per usage id, as `stats` reports them. Pure.
  * The amounts are the agent's own view; accounting is the proxy's and the gateway's (D26).
  */
 import { z } from 'zod';

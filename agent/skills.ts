@@ -1,5 +1,5 @@
 /**
- * Skills: texts that tell an agent how something is done here, and when each is shown to it.
+ * Skills: texts that explain to an agent how something is done here, and when each is shown to it.
  * Owns their form in memory and on the wire, and which a message calls for; skill-file.ts reads them.
  * A skill never runs anything by itself.
  */
@@ -39,7 +39,7 @@ export function requestSkills(skills: readonly z.infer<typeof requestSkillSchema
   });
 }
 
-/** A skill as answers tell it. */
+/** A skill as responses show it. */
 export function wireSkill({
   name,
   content,

@@ -1,7 +1,7 @@
 /**
  * Files that tools reach as well, read and written for a caller. A tool may swap a folder or a file for a link at any
  * moment, and the Agent Server sees more than tools do (D31). So what is written is written by a program in the tools'
- * place, where nothing else is; and what was opened for reading is looked at once it is open, and no sooner.
+ * place, where nothing else is; and what was opened for reading is checked once it is open, and no sooner.
  */
 import { constants } from 'node:fs';
 import { open, readlink, type FileHandle } from 'node:fs/promises';
@@ -13,14 +13,14 @@ import { FILE_WRITE_MS } from './limits.ts';
 import { shellEnvironment } from './workspace/shell-environment.ts';
 import { withheldFolders } from './toolbox.ts';
 
-/** Not blocking, because a file may have become a pipe since it was looked at. */
+/** Not blocking, because a file may have become a pipe since it was checked. */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK;
 /** Through a link into its file: mode, owner and links stay. */
 const WRITE = 'mkdir -p -- "$2" && exec cat <&3 > "$1"';
 const MAKE = 'exec mkdir -p -- "$1"';
 const MOVE = 'exec mv -f -- "$1" "$2"';
 const REMOVE = 'exec rm -rf -- "$1"';
-/** Of what a program says of its failure, up to here. */
+/** What a program prints about its failure, up to here. */
 const COMPLAINT_CHARS_MAX = 500;
 
 /** Open for reading. @throws the system's error; Error it leads to what is kept from tools */
@@ -58,7 +58,7 @@ export async function writeReachable(path: string, content: string | Buffer | Re
   await run(WRITE, [path, dirname(path)], content);
 }
 
-/** With those on the way to it, as whoever tools run as. @throws Error as `writeReachable` */
+/** With missing folders on the way to it, as the user that tools run as. @throws Error as `writeReachable` */
 export async function makeFolder(path: string): Promise<void> {
   await run(MAKE, [path]);
 }

@@ -10,9 +10,9 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { PLUGIN_CACHE } from './limits.ts';
 
-/** Bubblewrap writes here whom it started; the program has only the descriptors below. */
+/** Bubblewrap writes here which process it started; the program has only the descriptors below. */
 const STATUS_DESCRIPTOR = 4;
-/** Files as arguments, then the command: a library's own way to start a program hands over no further descriptors. */
+/** Files as arguments, then the command: a library's own way to start a program passes on no further descriptors. */
 const OPEN_FILES = 'exec 9<"$1"; shift; exec "$@"';
 const OPEN_PLACE = 'exec 7<"$1" 8<"$2" 9<"$3"; shift 3; exec "$@"';
 /**
@@ -86,7 +86,7 @@ interface ToolOptions {
   readonly stdio: readonly ('ignore' | 'pipe')[];
 }
 
-/** Starts a program as the leader of a process group. Resolves when it is on its way; its `error` event tells a failure. */
+/** Starts a program that leads a process group. Resolves when it is on its way; an `error` event reports a failure. */
 export async function startTool(
   program: string,
   args: readonly string[],
@@ -174,8 +174,8 @@ export function prepareToolbox(): void {
 
 function makePlace(parts: ToolboxParts): Promise<number> {
   const status = ['--json-status-fd', String(STATUS_DESCRIPTOR)];
-  // Only here: whoever enters the place ends with it. On its way in, bubblewrap's first half forks the second and goes,
-  // and a program that was told to end with its parent is killed where the first half goes late.
+  // Only here: programs that enter the place end with it. On its way in, bubblewrap's first half forks the second and
+  // goes, and a program with `--die-with-parent` is killed where the first half goes late.
   const alone = ['--unshare-user', '--unshare-pid', '--as-pid-1', '--die-with-parent'];
   const own = [...alone, ...viewOf(parts), ...status, '--', ...KEEPER];
   const child = spawn('/bin/sh', ['-c', OPEN_FILES, 'sh', parts.filter, parts.bwrap, ...own], {
@@ -195,7 +195,7 @@ function makePlace(parts: ToolboxParts): Promise<number> {
   });
 }
 
-/** Whoever is signalled before bubblewrap has told of it gets the signal then. */
+/** A program that is signalled before bubblewrap has reported its number gets the signal then. */
 function signalInside(child: ChildProcess): ToolProcess['signal'] {
   let pid: number | undefined;
   let early: NodeJS.Signals | null = null;
@@ -226,7 +226,7 @@ function onStarted(child: ChildProcess, started: (pid: number) => void): void {
 
 function send(child: ChildProcess, pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
-  // A program that is only just being started leads no group yet; the number of one that has ended is somebody else's.
+  // A program that is just being started leads no group yet; the number of an ended one may be another process's.
   const isThere = child.exitCode === null && child.signalCode === null;
   for (const target of isThere ? [-pid, pid] : [-pid]) {
     try {
@@ -258,7 +258,7 @@ function toolUser(environment: Readonly<Record<string, string | undefined>>): To
   return uid === undefined || gid === undefined ? null : { uid: Number(uid), gid: Number(gid) };
 }
 
-/** Further groups of the server are not handed on: the system drops them with the change of user. */
+/** Further groups of the server are not passed on: the system drops them with the change of user. */
 function spawnAsUser(
   { uid, gid }: ToolUser,
   command: readonly string[],

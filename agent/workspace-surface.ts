@@ -1,5 +1,5 @@
 /**
- * What a repository brings for whoever works in it: its AGENTS.md, its skills and its hooks.
+ * What a repository brings for agents that work in it: its AGENTS.md, its skills and its hooks.
  * Owns where they lie and which of two of one name counts; the same reading serves a new conversation and the routes that
  * list them (D37). What cannot be read is a sentence, and the rest is there all the same.
  */
@@ -53,7 +53,7 @@ export async function workspaceSkills(folder: string): Promise<SkillsRead> {
   return { skills: [...kept.values()], findings };
 }
 
-/** It has no head: whatever stands in it is for the agent. */
+/** It has no head: all of its text is for the agent. */
 async function readRules(folder: string): Promise<SkillsRead> {
   const name = (await readdir(folder).catch(() => [])).sort().find((each) => /^agents\.md$/i.test(each));
   if (name === undefined) return { skills: [], findings: [] };

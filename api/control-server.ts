@@ -1,7 +1,7 @@
 /**
- * How a second process of the same data directory speaks to the engine that owns it.
- * Owns a unix socket of mode 0600 and its routes; the file's mode is the authority, so whoever comes through it has the
- * rights of the owner, and what it hands over is taken as if the owner had read it.
+ * How a second process of the same data directory calls the engine that owns it.
+ * Owns a unix socket of mode 0600 and its routes; the file's mode is the authority, so every caller on it has the
+ * rights of the owner, and what it sends is taken as if the owner had read it.
  */
 import { chmod, rm } from 'node:fs/promises';
 import Fastify from 'fastify';
@@ -14,7 +14,7 @@ import type { Notifier } from '../ports/notifier.ts';
 import { failureClass } from './application/words.ts';
 import { answerErrors } from './error-answer.ts';
 
-/** A name for people; longer ones are cut by nobody, so they are refused. */
+/** A name for people; no code shortens a longer one, so it is refused. */
 const BY_LENGTH_MAX = 200;
 /** As many as a plan holds items. */
 const KEYS_MAX = 10_000;
@@ -33,7 +33,7 @@ const settings = z.strictObject({
   budgetNanoUsd: z.number().int().min(1).optional(),
 });
 
-/** What may be asked of a run from outside; the event's `requestId` makes a repeat harmless. */
+/** What may be requested of a run from outside; the event's `requestId` makes a repeat harmless. */
 export const controlRequestSchema = z.strictObject({
   runId: z.string(),
   event: z.discriminatedUnion('type', [
@@ -71,7 +71,7 @@ const workSchema = z.object({ runId: z.string(), task: z.enum(WORK), request: z.
 /** A plan of 100,000 items with long prompts; more is a mistake of the caller. */
 const PLAN_BYTES_MAX = 512 * 1024 * 1024;
 
-/** Where an owner's things are, as other processes are told. */
+/** Where an owner's things are, for other processes. */
 export interface OwnerFacts {
   readonly pid: number;
   readonly engine: 'embedded' | 'temporal';
@@ -89,9 +89,9 @@ export interface OwnerDesk {
     event: Extract<RunEvent, { readonly type: 'planAmended' }>,
     amended: Plan,
   ): Promise<void>;
-  /** Path of a socket on which the application API is served with the rights of the owner; opened when it is first asked for. */
+  /** Path of a socket with the application API and the rights of the owner; opened at the first request for it. */
   localApi(): Promise<string>;
-  /** What it answers is handed on as it is. */
+  /** Its answer is passed on as it is. */
   work(id: RunId, task: OwnerTask, request: object): Promise<unknown>;
 }
 
@@ -109,7 +109,7 @@ export async function startControlServer(desk: OwnerDesk, socketPath: string): P
     return { accepted: true };
   });
   app.get('/owner', () => Promise.resolve(desk.facts));
-  // Never answered: the end of the connection is the end of the owner, told by the system at once.
+  // Never completed: the operating system closes the connection as soon as the owner ends.
   app.get('/presence', (_request, reply) => {
     reply.hijack().raw.writeHead(200).flushHeaders();
   });

@@ -1,6 +1,6 @@
 /**
  * Errors as answers of the local servers: `{"detail", "code"}` with the status of the code.
- * Owns the translation; must not tell a caller more than the error's own sentence.
+ * Owns the translation; must not send a caller more than the error's own sentence.
  */
 import type { FastifyInstance } from 'fastify';
 import { asParleyError, ParleyError } from '../core/parley-error.ts';

@@ -1,5 +1,5 @@
 /**
- * Refused callers in the audit log: who knocks with a wrong key is seen, and a flood of them fills no log.
+ * Refused callers in the audit log: a wrong key is recorded, and a flood of them does not fill the log.
  * Owns how often one is noted; what was sent is in none of the notes (D20).
  */
 import { ParleyError } from '../core/parley-error.ts';
@@ -7,7 +7,7 @@ import type { AuditLog } from '../ports/audit-log.ts';
 import type { Clock } from '../ports/clock.ts';
 import { Buckets } from './rates/rate-limit.ts';
 
-/** One note a minute for one place and status: the first tells, the others would repeat it. */
+/** One note a minute for one place and status: further ones would only repeat the first. */
 const PER_PLACE = { burst: 1, perSecond: 1 / 60 };
 /** From many places at once: no more rows than an administrator would read. */
 const IN_ALL = { burst: 100, perSecond: 1 };

@@ -1,6 +1,6 @@
 /**
  * Callbacks of Agent Servers: events in batches, and where a conversation stands.
- * Owns what a callback causes; it only ever says sooner what the slow poll would find anyway.
+ * Owns what a callback causes; it only reports sooner what the slow poll would find anyway.
  */
 import { once } from 'node:events';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -24,14 +24,14 @@ export interface WebhookRules {
   readonly batchBytesMax: number;
   /** Whether the sandbox may have one more connection, which this one then is. */
   mayConnect(request: FastifyRequest, caller: Caller): boolean;
-  /** Told when a bound strikes. */
+  /** Called when a bound strikes. */
   readonly onStrike: (text: string) => void;
 }
 
 /** Of a conversation's record, which names the conversation: it is read before the key can be judged. */
 const RECORD_BYTES_MAX = 256 * 1024;
 
-/** A batch that is larger than may be read, and still answered as taken; beyond it somebody sends without end. */
+/** A batch that is larger than may be read, and still answered as taken; beyond it a sandbox sends without end. */
 export const PASSED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Answer of both callbacks; an unknown conversation gets it, too: a late callback changes nothing (D11). */
@@ -41,7 +41,7 @@ export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld,
   const admission = new WebhookAdmission();
   const callers = new WeakMap<FastifyRequest, Caller>();
   app.post('/api/v1/webhooks/events/:conversationId', {
-    // Before a byte of the body: who has no key sends none (D31).
+    // Before a byte of the body: a sender without a key sends none (D31).
     onRequest: async (request, reply) => {
       const { conversationId } = request.params as { conversationId: string };
       const caller = await callerIn({ world, rules }, conversationId, request, reply);
@@ -85,7 +85,7 @@ export function registerWebhookRoutes(app: FastifyInstance, world: WebhookWorld,
 /** A batch of less takes too little to rest after it. */
 const RESTED_MS_MIN = 250;
 
-/** As with readings: whoever has said much is heard seldom, so that what a batch leaves behind can be collected. */
+/** As with readings: a large batch keeps its place for a while after the answer, so that its garbage is collected. */
 function restAfterClose({ raw }: FastifyRequest, reply: FastifyReply, leave: () => void): void {
   const before = raw.socket.bytesRead;
   reply.raw.once('close', () => {
@@ -96,8 +96,8 @@ function restAfterClose({ raw }: FastifyRequest, reply: FastifyReply, leave: () 
 }
 
 /**
- * Bytes that nobody keeps. The answer is that of a batch that was taken: there are senders that keep what was refused,
- * put it before all that follows, and send it again.
+ * Bytes that are not stored. The answer is that of a batch that was taken: there are senders that keep what was
+ * refused, put it before all that follows, and send it again.
  */
 async function passOver({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   await once(raw.resume(), 'end').catch(() => undefined);
@@ -180,7 +180,7 @@ const BODY_BYTES_ALL_MAX = 16 * 1024 * 1024;
 /** Bytes of records, which name their conversation and so come before a key can be judged. */
 const UNJUDGED_BYTES_MAX = 8 * 1024 * 1024;
 
-/** What one callback will send, as it says; whoever does not say may send as much as the route takes. */
+/** What one callback will send, as its header says; one without a length may send as much as the route takes. */
 interface WantedBody {
   readonly contentLength: string | undefined;
   readonly bytesMax: number;
@@ -207,7 +207,7 @@ export class WebhookAdmission {
     };
   }
 
-  /** The same for a body that is read before anybody knows whose it is. */
+  /** The same for a body that is read before its sandbox is known. */
   enterUnjudged(wanted: WantedBody): (() => void) | null {
     const hold = this.#unjudged.hold('');
     return hold.take(bytesOf(wanted)) ? () => hold.release() : null;

@@ -13,11 +13,11 @@ import { registerWebhookRoutes, type WebhookWorld } from './webhook-routes.ts';
 
 /** A batch of several events is at most 1 MiB; a conversation's record is smaller. */
 export const BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** Open connections of all sandboxes together: each takes a descriptor of the engine, whoever has no key included. */
+/** Open connections of all sandboxes together: each takes a descriptor of the engine, also one without a key. */
 export const CONNECTIONS_MAX = 512;
 /** Of one sandbox: more than it has batches on their way. */
 export const CONNECTIONS_PER_SANDBOX_MAX = 32;
-/** A batch comes over a socket of this machine in milliseconds; who does not send its own gives its place back. */
+/** A batch comes over a socket of this machine in milliseconds; a sender that is slower loses its place. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const TIMEOUT_POLL_MS = 5_000;
@@ -29,7 +29,7 @@ export interface WebhookServer {
 export interface WebhookOptions {
   /** Lower than the default where the process may open few descriptors. */
   readonly connectionsMax?: number;
-  /** Told when a bound strikes. */
+  /** Called when a bound strikes. */
   readonly onStrike?: (text: string) => void;
 }
 

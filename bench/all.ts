@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- all [--only NAMES] [--without NAMES] [--minutes 12] [--write]`: every bench after the other, and the table of their
- * figures as docs/bench.md has it; `--write` puts it there. What is not installed is left out with a reason, and so is a
- * bench that fails or takes too long; when the minutes are up, so are the rest.
+ * `npm run bench -- all [--only NAMES] [--without NAMES] [--minutes 12] [--write]`: runs the benches in turn and prints
+ * the table of docs/bench.md; `--write` puts it there. Left out with a reason: a bench that fails, takes too long, or
+ * lacks a program, and all that are left when the minutes are up.
  * Owns the order of events; which benches there are is in all/benches.ts.
  */
 import { spawn } from 'node:child_process';
@@ -29,13 +29,13 @@ const { values } = parseArgs({
 
 const UNTIL = Date.now() + Number(values.minutes) * 60_000;
 
-/** What one bench told; why there is no more, where it did not end well. */
+/** The figures that one bench recorded; where it failed, also why there are no more. */
 async function measured(command: string, file: string): Promise<readonly (Figure | Skipped)[]> {
   const boundMs = Math.min(BENCH_MS_MAX, UNTIL - Date.now());
   if (!(boundMs > 0)) return [{ what: 'all of it', skipped: `the ${values.minutes} minutes were up` }];
   process.stderr.write(`\n# ${command}\n`);
   const child = spawn(process.execPath, ['scripts/bench.js', ...command.split(' ')], {
-    // A group of its own, so that all it started can be ended with it.
+    // A process group of its own, so that all its processes can be ended together.
     ...{ detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
     env: { ...process.env, [FIGURES_FILE]: file },
   });

@@ -1,8 +1,8 @@
 /**
  * `npm run chaos -- --minutes N --runtime process|docker [--seed N] [--sandboxes N] [--kill SECONDS]`: real sandboxes under
- * real harm. `--faults N` in place of `--minutes` ends the storm by a count, whatever the machine's speed.
- * An orchestrator is killed every few seconds and started again, other hands kill, pause, remove and fill sandboxes,
- * and the daemon restarts. Then all harm ends, and what is left is judged: no message lost or doubled, nothing orphaned.
+ * real harm. `--faults N` in place of `--minutes` ends the storm by a count, at any speed of the machine.
+ * An orchestrator is killed every few seconds and restarted, other processes kill, pause, remove and fill sandboxes,
+ * and the daemon restarts. Then all harm ends, and the rest is judged: no message lost or doubled, nothing orphaned.
  * Owns the order of events and the table; exit code 1 when an invariant broke. docs/chaos.md says how to read it.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -23,9 +23,9 @@ import { openRuntime, readJournal, type ChaosKind, type Ground } from './chaos/g
 import { orchestrate } from './chaos/orchestrator.ts';
 
 const MINUTE_MS = 60_000;
-/** Between two faults of other hands. */
+/** Between two faults from outside. */
 const FAULT_MS = [500, 2_500] as const;
-/** What the last shift may take; past it, something does not settle, and that is a finding. */
+/** The most that the last shift may take; after it, what has not settled is a finding. */
 const SETTLE_MS = 10 * MINUTE_MS;
 const REASON_LENGTH_MAX = 100;
 /** A conversation with hyphens, or a sandbox with its generation where a container is named after it. */
@@ -70,10 +70,10 @@ const HELP = `npm run chaos -- [--runtime process|docker | --hostile | --cluster
 docs/chaos.md says what must hold.
 `;
 
-/** Between two kills of the orchestrator: half of what was asked for, to one and a half times that. */
+/** Between two kills of the orchestrator: half of `--kill` to one and a half times that. */
 const KILL_MS = [Number(values.kill) * 500, Number(values.kill) * 1_500] as const;
 
-/** Those that run; one at a time, unless one is about to end. */
+/** Shifts that run; one at a time, unless one is about to end. */
 const shiftsUp = new Set<ChildProcess>();
 /** Each plays from a seed of its own. */
 let shifts = 0;
@@ -132,7 +132,7 @@ async function main(): Promise<void> {
   report(kind);
 }
 
-/** Kills and faults at once, each from a stream of its own, until the time is over or the faults are. */
+/** Kills and faults at once, each from a random stream of its own, until the time or the faults are used up. */
 async function storm(ground: Ground): Promise<void> {
   const until = Date.now() + Number(values.minutes ?? 1) * MINUTE_MS;
   const left = { faults: values.faults === undefined ? Infinity : Number(values.faults) };
@@ -151,14 +151,14 @@ async function killShifts(ground: Ground, isOver: () => boolean): Promise<void> 
   }
 }
 
-/** What found nobody to strike counts as well: it was drawn. */
+/** A fault that found no target counts as well: it was drawn. */
 async function strike(ground: Ground, left: { faults: number }, isOver: () => boolean): Promise<void> {
   const random = new RandomStream(seed).split('faults');
   const faults = faultsOf(ground, random);
   for (; !isOver(); left.faults -= 1) {
     await wait(between(FAULT_MS, random));
     const fault = pick(faults, random);
-    // A daemon that is away for seconds at every turn would be all there is.
+    // A daemon restart takes seconds: too many would leave no time for other faults.
     if (fault === undefined || (fault.name === 'daemon restarted' && random.happens(0.8))) continue;
     if (await fault.strike()) count(fault.name);
   }
@@ -193,7 +193,7 @@ function shift(ground: Ground, isLast: boolean): ChildProcess {
   return child;
 }
 
-/** When a hand failed, an orchestrator is still at work, in the folder that is about to be removed. */
+/** After a failed fault, an orchestrator is still at work in the folder that is about to be removed. */
 async function endShifts(): Promise<void> {
   for (const child of shiftsUp) {
     child.kill('SIGKILL');
@@ -274,5 +274,5 @@ function report(kind: ChaosKind): void {
 }
 
 await main();
-// The runtime that looked around watches disks for as long as its process lives.
+// The runtime that listed the sandboxes watches disks for as long as its process lives.
 process.exit();

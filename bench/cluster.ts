@@ -2,9 +2,9 @@
  * `npm run bench -- cluster [--workers 1,2,3] [--proxies 1,2,3] [--items N] [--seconds N]`: what further workers and proxies
  * give on one machine, beside what its processors allow.
  * A run of N conversations is submitted to three APIs and carried out by so many workers, each with a data directory of its
- * own; then so many proxies before the scripted gateway answer callers that take turns among them. For each it prints how
- * many a second there were and how busy all processors of the machine were meanwhile, whoever used them: at 100 % a further
- * process can give nothing.
+ * own; then so many proxies before the scripted gateway answer callers that take turns among them. For each it prints
+ * the rate per second and how busy all processors of the machine were meanwhile, other programs included: at 100 % a
+ * further process cannot help.
  */
 import os from 'node:os';
 import { parseArgs } from 'node:util';
@@ -63,7 +63,7 @@ async function measureProxies(proxies: number): Promise<void> {
   }
 }
 
-/** The share of all processors that was busy from now until it is asked. */
+/** Returns a function that measures how busy all processors were since this call. */
 function processorsBusy(): () => number {
   const before = processorTimes();
   return () => {

@@ -1,6 +1,6 @@
 /**
- * What streams of events cost a database while nothing happens, and how late they tell what does: `parley serve` as it is
- * shipped, over a PostgreSQL server of its own.
+ * What idle streams of events cost a database, and how late they deliver an event: `parley serve` as
+ * it is shipped, over a PostgreSQL server of its own.
  * Owns what is counted; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ const { values } = parseArgs({
 const STREAMS = Number(values.streams);
 const SECONDS = Number(values.seconds);
 const MESSAGES = Number(values.messages);
-/** Until what a start has left to do is done, and the server has counted it: sessions at rest tell it after ten seconds. */
+/** Until the rest of a start is done and counted by the server: idle sessions report after ten seconds. */
 const SETTLE_MS = 15_000;
 const DATABASE = 'bench';
 const CONFIG = `runtime: { isolation: none }
@@ -65,7 +65,7 @@ async function commitsPerSecond(server: PostgresServerProcess): Promise<number> 
   return ((await count()) - before) / SECONDS;
 }
 
-/** From before a message is sent to its event in the last stream; the agent's own part is in it. */
+/** From before a message is sent to its event in the last stream, including the agent's own part. */
 async function latencies(call: Ask, id: string, heard: readonly string[]): Promise<readonly number[]> {
   const taken: number[] = [];
   for (let index = 0; index < MESSAGES; index += 1) {

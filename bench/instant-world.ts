@@ -12,7 +12,7 @@ import { createKeyMinter } from '../store/spend/key-minter.ts';
 import type { Store } from '../store/open-store.ts';
 import { sealKey } from '../store/access/seal-key.ts';
 
-/** What the script that prepares a workspace prints of a repository without scripts of its own. */
+/** The output of the script that prepares a workspace, for a repository without scripts of its own. */
 const PREPARED = `own scripts:\n${'c'.repeat(40)}`;
 
 export interface InstantParts {
@@ -104,7 +104,7 @@ function instantRuntime(): SandboxRuntime {
   };
 }
 
-/** Every conversation is finished as soon as somebody looks. */
+/** Every conversation is finished at the first poll. */
 function instantAgent(clock: Clock): AgentServer {
   const view = (
     conversationId: AgentConversationView['conversationId'],

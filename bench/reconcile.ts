@@ -1,6 +1,6 @@
 /**
- * How often reconciliation is right about bills whose truth is known, and what a million rows against ten thousand
- * conversations take as the command, its record included; beside it stands the bare reading of the same rows.
+ * How often reconciliation is right about bills with a known truth, and what a million rows against ten thousand
+ * conversations take as the command, its record included, beside the bare reading of the same rows.
  * Owns what is printed; figures are never asserted here.
  */
 import { spawn } from 'node:child_process';
@@ -55,7 +55,7 @@ function sayCases(): void {
   show({ what: 'sums off by, worst of them', value: worst.offBy, unit: 'nano-USD' });
 }
 
-/** The rows and no more: read, parsed and counted. */
+/** Only reads, parses and counts the rows. */
 async function bareSeconds(file: string): Promise<number> {
   const from = process.hrtime.bigint();
   let count = 0;
@@ -84,21 +84,21 @@ async function sayCommand(dir: string): Promise<void> {
 
 interface Measured {
   readonly seconds: number;
-  /** User and system time: says something on a loaded machine, too. */
+  /** User and system time: meaningful on a loaded machine, too. */
   readonly cpuSeconds: number;
   /** Largest resident memory, as the kernel counts it. */
   readonly residentMb: number;
   readonly stdout: string;
 }
 
-/** Said by the process itself when it ends: the kernel tells its parent only of all children together. */
+/** Printed by the process itself when it ends: the kernel reports to its parent only the sum of all children. */
 const TELL =
   "process.on('exit',()=>{const {maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();" +
   "process.stderr.write('\\nmeasured '+JSON.stringify({maxRSS,cpu:userCPUTime+systemCPUTime})+'\\n')})";
 
 /**
  * One command as a process of its own, and what it took: wall time, processor time, the most memory it ever had.
- * Owns the measuring; a command that fails is an error with its words.
+ * Owns the measuring; a command that fails is an error with its output.
  */
 async function measureCommand(
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * `parley serve` as it is shipped, for what is measured or harmed from outside.
- * Owns its start, its end and calls of its API; what is configured and asked is for others to say.
+ * Owns its start, its end and calls of its API; callers decide what is configured and requested.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -44,7 +44,7 @@ export async function startService(folder: string, config: string, env = {}): Pr
   };
 }
 
-/** What a service said when it began to serve, as what calls need. */
+/** What calls need, from the record that a service prints when it serves. */
 export function apiOf({ url = '', key = '' }: ServiceRecord): Pick<Service, 'url' | 'headers' | 'ask'> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   return {
@@ -61,14 +61,14 @@ export function apiOf({ url = '', key = '' }: ServiceRecord): Pick<Service, 'url
 
 type ServiceRecord = Readonly<Record<string, string | undefined>>;
 
-/** The first line of that type that a program says. @throws Error it ended before */
+/** The first record of that type that a program prints. @throws Error it ended before */
 export async function recordOf({ stdout, stderr }: ChildProcess, type: string): Promise<ServiceRecord> {
   let said = '';
   stderr?.on('data', (text: Buffer) => (said = `${said}${text}`.slice(-2_000)));
   for await (const line of createInterface({ input: stdout! })) {
     const record = JSON.parse(line) as ServiceRecord;
     if (record['type'] !== type) continue;
-    // Nobody reads on, and a pipe that is full would hold it up.
+    // Discards further output, because a full pipe would block the program.
     stdout?.resume();
     return record;
   }

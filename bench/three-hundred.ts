@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- three-hundred [--engine embedded|temporal] [--case quiet|away|revoked|model|disk] [--limit N] [--json]`:
- * the example of three hundred as it is shipped, on defaults, undisturbed or with one thing that goes wrong in the middle.
+ * the example of three hundred as it is shipped, on defaults, undisturbed or with one failure in the middle.
  * Prints how many succeeded, the most sandboxes seen from outside, the makespan beside the bound of list scheduling and
- * beside its own simulation, how soon the trouble was told, and whether the bill is the account.
- * Exit code 1 when a conversation, a row or a sandbox is not as it must be; times are for people. docs/three-hundred.md.
+ * beside its own simulation, how soon the trouble was reported, and whether the bill equals the account.
+ * Exit code 1 when a conversation, a row or a sandbox is not as it must be; times do not count. docs/three-hundred.md.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -18,7 +18,7 @@ const SANDBOXES_MAX = 10;
 /** The harm strikes when a third has ended. */
 const STRIKE_SHARE = 1 / 3;
 const SEEDS = 10;
-/** Conversations of the example: the play of a part would be of another job. */
+/** Conversations of the example: a simulation of fewer would be of another job. */
 const ALL = 300;
 const RETRIED_MAX = 10;
 
@@ -41,7 +41,7 @@ interface Outcome {
   readonly makespanMs: number;
   readonly boundMs: number;
   readonly simulatedMs: readonly number[];
-  /** From the harm to the first word of it; null without one. */
+  /** From the harm to its first report; null without one. */
   readonly toldAfterMs: number | null;
   readonly told: string | null;
   /** How the first command ended, and after how many more it was done. */

@@ -9,13 +9,13 @@ import type { Shell } from '../host/shell.ts';
 
 export interface CommandContext {
   readonly shell: Shell;
-  /** The action of a command: what it comes to is the exit code of the process. */
+  /** The action of a command: its result is the exit code of the process. */
   ends<Args extends readonly unknown[]>(
     work: (...args: Args) => ExitCode | number | Promise<ExitCode | number>,
   ): (...args: Args) => Promise<void>;
 }
 
-/** What `shares('json', 'config')` comes to. */
+/** The options of `shares('json', 'config')`. */
 export interface Flags {
   readonly json?: true;
   readonly config?: string;
@@ -27,7 +27,7 @@ export interface HostFlags extends Flags {
   readonly engine?: EngineKind;
 }
 
-/** Where `shares('server')` looks for the key when `--api-key` is not given. */
+/** Where `shares('server')` reads the key when `--api-key` is not given. */
 export const API_KEY_VARIABLE = 'PARLEY_API_KEY';
 
 /** Where `parley temporal dev` and the tools of Temporal listen. */

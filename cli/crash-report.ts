@@ -1,5 +1,5 @@
 /**
- * A bug, on disk instead of on the terminal: what happened, with stack and causes, for whoever repairs it.
+ * A bug, on disk instead of on the terminal: what happened, with stack and causes, for the developer who repairs it.
  * Owns the file; values of variables that look like secrets are masked (D20), arguments are not written.
  */
 import { mkdirSync, writeFileSync, readFileSync } from 'node:fs';

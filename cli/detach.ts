@@ -14,7 +14,7 @@ import { openRecords } from '../host/records.ts';
 import { calledAs, type Shell } from '../host/shell.ts';
 import { sleep } from '../runtimes/on-host/wait.ts';
 
-/** A process that has not made its run known by then waits for something that somebody must look at. */
+/** A process that has not made its run known by then waits for something that the user must check. */
 const KNOWN_MS_MAX = 120_000;
 const POLL_MS = 100;
 
@@ -23,7 +23,7 @@ export interface Detach {
   readonly runId: RunId;
   /** The command line of the other process, without the name of the program. */
   readonly args: readonly string[];
-  /** What code hosts have answered, so that the other process asks none of them again. */
+  /** What code hosts have answered, so that the other process queries none of them again. */
   readonly issues: readonly PlanIssues[];
   readonly json: boolean;
 }
@@ -66,7 +66,7 @@ async function untilKnown(shell: Shell, { config, runId, args, logFile }: Starte
   }
 }
 
-/** The other process makes the store; one that cannot be read now is looked at again. */
+/** The other process makes the store; one that cannot be read now is read again. */
 async function isKnown(shell: Shell, config: DeploymentConfig, runId: RunId): Promise<boolean> {
   const reader = await openStored(shell, config).catch(() => null);
   if (reader === null) return false;

@@ -24,13 +24,13 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-/** Whoever read our output has gone, as `head` does: there is nothing left to say. A full disk is told. */
+/** The reader of our output has gone, as `head` does: there is nothing left to say. A full disk is reported. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   process.stderr.write(`parley: Cannot write to standard output: ${error.message}\n`, () => process.exit(1));
 });
 
-/** What is told to people gets lost where nobody can be told; the work, the result and the exit code do not. */
+/** Messages for people get lost when standard error is closed; the work, the result and the exit code do not. */
 process.stderr.on('error', () => undefined);
 
 keepDescriptorsFromChildren();

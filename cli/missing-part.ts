@@ -1,5 +1,5 @@
 /**
- * What somebody types who asked for an engine or a runtime whose packages are not installed beside Parley.
+ * What a user types to install the packages of an engine or a runtime that are missing beside Parley.
  * Owns the list: all packages of one scope belong together, in the versions that this program was tested with.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ function installCommand(missing: string, programDir: string): string | null {
   if (wanted.length === 0) return null;
   // A checkout that was only used so far: all that it lacks comes at once, and is built.
   if (existsSync(path.join(root, '.git'))) return 'npm run build';
-  // As it was installed itself: for everybody below "lib", or in the project that it belongs to.
+  // As Parley was installed itself: globally below "lib", or in the project that it belongs to.
   const isGlobal = path.basename(path.resolve(root, '../..')) === 'lib';
   return `npm install ${isGlobal ? '--global ' : ''}${wanted.map(([name, version]) => `${name}@${version}`).join(' ')}`;
 }

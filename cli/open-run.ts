@@ -1,5 +1,5 @@
 /**
- * The run that somebody means, opened to be read: here, or at a service.
+ * The run that a user means, opened to be read: here, or at a service.
  * Owns the one reading of a run's name everywhere: an id, the beginning of one that fits no other, or `last`.
  */
 import { CliError } from '../host/cli-error.ts';
@@ -94,7 +94,7 @@ function noRunLike(text: string, runs: readonly RunRow[]): CliError {
   });
 }
 
-/** Null here, where rows are read; a service tells what changes. */
+/** Null here, where rows are read; a service pushes changes. */
 export function hostOfServer(from: OpenedRun['from']): Host | null {
   return from.kind === 'server' ? from.host : null;
 }

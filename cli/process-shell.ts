@@ -105,7 +105,7 @@ interface Surroundings {
 /** What opens it fails at once or never; a browser that stays is not waited for. */
 const FAILS_WITHIN_MS = 2_000;
 
-/** Null where nobody looks at a screen: in a CI, or without a display. */
+/** Null where there is no screen to read: in a CI, or without a display. */
 export function openerOf({
   platform,
   env,

@@ -79,7 +79,7 @@ const COMMANDS: readonly CommandEntry[] = [
 /** What every command takes, as its own definition says. */
 async function loadCompletions(): Promise<Completions> {
   const { completionsOf } = await import('./completions.ts');
-  // A command is only looked at: none of these is ever run.
+  // Only the definition of each command is read: none of them is run.
   const context = { ends: () => () => undefined } as unknown as CommandContext;
   const commands: Command[] = [];
   for (const one of COMMANDS) commands.push((await one.load()).command(context).summary(one.summary));
@@ -136,7 +136,7 @@ async function parse(args: readonly string[], name: string, shell: Shell): Promi
   return end.code;
 }
 
-/** Commit and build are looked up only for somebody who asks. */
+/** Commit and build are read only for `--version`. */
 async function versionFor([first]: readonly string[], { version, programDir }: Shell): Promise<string> {
   if (first !== '--version') return version;
   return (await import('./version-text.ts')).versionText(version, programDir);

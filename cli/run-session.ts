@@ -1,5 +1,5 @@
 /**
- * Being beside a run until it is finished, rests, or the user leaves: shared by run, resume and cancel.
+ * Watching a run until it is finished, rests, or the user leaves: shared by run, resume and cancel.
  * Owns Ctrl-C (once drains, twice leaves), the end of the output, and the exit code; must not start a run.
  */
 import { appendFileSync, statSync } from 'node:fs';
@@ -26,7 +26,7 @@ export interface RunSession {
   readonly host: Host;
   readonly runId: RunId;
   readonly plan: Plan | null;
-  /** Takes up what an earlier stage writes; absent where nobody knows the job. */
+  /** Takes up what an earlier stage writes; absent where this process has no job. */
   readonly staged?: StagedRows | undefined;
   readonly view: RunView;
   readonly json: boolean;
@@ -61,7 +61,7 @@ function planOf({ staged, plan }: RunSession): Plan | null {
   return staged?.plan ?? plan;
 }
 
-/** What was ready before anybody looked. */
+/** What was ready before this process began to watch. */
 async function lookForRows({ shell, host, runId, plan, staged, view }: RunSession): Promise<void> {
   if (plan?.items.some(isAwaiting) !== true) return;
   const rows = await host.runItems(runId);
@@ -92,7 +92,7 @@ async function waitOrLeave(session: RunSession): Promise<RunRow | null> {
     };
     await lookForRows(session);
     const waited = host.waitForRun(runId, changed, leave.signal);
-    // After the user left, how the wait ends is nobody's concern.
+    // After the user left, how the wait ends does not matter.
     waited.catch(() => undefined);
     return await Promise.race([waited, left]);
   } finally {
@@ -100,7 +100,7 @@ async function waitOrLeave(session: RunSession): Promise<RunRow | null> {
   }
 }
 
-/** All that is told of a run as it stands. */
+/** All that is reported of a run as it stands. */
 export async function runResult(
   { env }: Pick<Shell, 'env'>,
   reader: Reader,
@@ -132,7 +132,7 @@ async function printResult(session: RunSession, row: RunRow): Promise<void> {
 
 /**
  * Copies of what lives elsewhere are made of a run that has ended. A store that does not answer changes nothing of how it
- * ended: that is said, and the rest is told.
+ * ended: that is printed, and so is the rest.
  */
 async function resultsOf(
   { shell, host, runId }: RunSession,
@@ -170,7 +170,7 @@ function doneRecord({ row, plan, results, deliveries, next }: RunResult): Readon
   };
 }
 
-/** Whether somebody runs it cannot be seen from its rows: a killed engine leaves them as they were. */
+/** Its rows do not show whether an engine runs it: a killed engine leaves them as they were. */
 export function nextCommand(row: RunRow, plan: Plan | null, shell: Pick<Shell, 'env'>): string | null {
   const parley = calledAs(shell);
   const resume = `${parley} resume ${row.runId}`;
@@ -193,7 +193,7 @@ const STEP_BYTES_MAX = 1024 * 1024;
 const FILE_VARIABLE = 'GITHUB_STEP_SUMMARY';
 const SWITCH_VARIABLE = 'PARLEY_STEP_SUMMARY';
 
-/** Appends it where GitHub Actions asks for one and nobody has switched it off; null, or why it could not. */
+/** Appends it where GitHub Actions takes one and the user has not switched it off; null, or why it could not. */
 async function writeStepSummary(
   { env }: Pick<Shell, 'env'>,
   reader: Pick<Reader, 'draw'>,

@@ -48,7 +48,7 @@ function refused(text: string): CliError {
   return new CliError(`Cannot set "${text}": it is no setting of a run`, { remedy: REMEDY });
 }
 
-/** Kept beside what was changed; nobody is let in by it. */
+/** Kept beside what was changed; it grants no access. */
 export function userName({ env }: Pick<Shell, 'env'>): string {
   return env['USER'] ?? env['LOGNAME'] ?? env['USERNAME'] ?? 'somebody';
 }

@@ -33,7 +33,7 @@ export interface ChangedJob {
   /** The file as it is now, compiled. */
   readonly job: Plan;
   readonly accepts: boolean;
-  /** Who asks, and the beginning of the ids of what is asked. */
+  /** Who sends the requests, and the beginning of their ids. */
   readonly by: string;
   readonly requestId: string;
   /** For people. */
@@ -41,8 +41,8 @@ export interface ChangedJob {
 }
 
 /**
- * Tells the run what it can take up, once it was accepted. Returns the plan that it has from then on.
- * @throws CliError when the job has changed and nobody accepted it, or when it is another job
+ * Sends the run what it can take up, once the user accepted it. Returns the plan that it has from then on.
+ * @throws CliError when the job has changed and the user did not accept it, or when it is another job
  */
 export async function takeChanges(changed: ChangedJob): Promise<Plan> {
   const { host, runId, planned, job, accepts, by, requestId, say } = changed;
@@ -53,7 +53,7 @@ export async function takeChanges(changed: ChangedJob): Promise<Plan> {
   const rows = await host.runItems(runId);
   const diff = diffPlans(planned, job, new Map(rows.map(({ key, outcome }) => [key, outcome])));
   if (isUnchanged(diff)) return planned;
-  // What is as it was goes on as it was: that is no news here, as it is before a new run.
+  // Reused and retried conversations simply go on here: they are news only before a new run.
   const items = diff.items.filter(({ kind }) => kind !== 'reused' && kind !== 'retried');
   for (const line of planDiffLines({ ...diff, items }, runId)) say(line);
   if (!accepts)
@@ -115,7 +115,7 @@ interface Before {
   readonly waiting: number;
 }
 
-/** By what the rows said: the run decides by where each conversation stands when it hears of it. */
+/** By what the rows said: the run decides by where each conversation stands when it receives the change. */
 function takenWords(
   { changed, added }: PlanChanges,
   { planned, phases, waiting }: Before,
@@ -137,7 +137,7 @@ function takenWords(
 
 const REST: ReadonlySet<ItemPhase> = new Set<ItemPhase>(['waiting', 'ended']);
 
-/** Fields of a plan that a run can change, as it is told them. */
+/** Fields of a plan that a run can change, as the settings that it receives. */
 const SETTINGS: Readonly<Record<string, (value: unknown) => RunSettings>> = {
   'admission.concurrency': (value) => ({ concurrency: value as number }),
   'admission.startEveryMs': (value) => ({ startEveryMs: (value as number | undefined) ?? null }),
@@ -173,7 +173,7 @@ export function planDiffLines(diff: PlanDiff, against: string): string[] {
   const summary = counts
     .filter(({ count }) => count > 0)
     .map(({ kind, count }) => `${SIGNS[kind]} ${count} ${kind}`);
-  // What a person looks for first: of many conversations most are new, and the list is cut.
+  // What a person wants to see first: of many conversations most are new, and the list is cut.
   const shown = SHOWN_KINDS.flatMap((kind) => diff.items.filter((item) => item.kind === kind));
   return [
     `against ${against}: ${summary.length === 0 ? 'no conversation changed' : summary.join('   ')}`,

@@ -1,5 +1,5 @@
 /**
- * Following a run from beside: rows are read again and again until it is finished or rests.
+ * Following a run from another process: its rows are polled until it is finished or rests.
  * Owns the polling; must not influence the run.
  */
 import type { RunId } from '../core/ids.ts';
@@ -17,7 +17,7 @@ export interface Follow {
   readonly reader: Reader;
   readonly runId: RunId;
   readonly signal: AbortSignal;
-  /** A service that tells of changes by itself; absent or null: rows are read again and again. */
+  /** A service that pushes changes; absent or null: rows are polled. */
   readonly host?: Host | null;
   onRows(row: RunRow, items: readonly RunItemRow[]): void | Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function followRun(follow: Follow): Promise<RunRow | null> {
   }
 }
 
-/** The last row, also of whoever stopped watching. */
+/** The last row, also when the user stopped watching. */
 async function followAtServer({ runId, signal, onRows }: Follow, host: Host): Promise<RunRow | null> {
   const last: { row: RunRow | null } = { row: null };
   const onChange = (row: RunRow, items: readonly RunItemRow[]): void => {

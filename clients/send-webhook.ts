@@ -42,7 +42,7 @@ async function statusOf({ url, body, signal, ...rest }: WebhookMessage): Promise
       bodyTimeout: ANSWER_TIMEOUT_MS,
       signal,
     });
-    // What it says besides is nobody's concern, and may be long.
+    // The rest of the answer is not needed, and may be long.
     await response.body.dump();
     return response.statusCode;
   } catch (cause) {

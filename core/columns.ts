@@ -2,8 +2,8 @@
  * Long lists outside the reach of the garbage collector: numbers as columns, texts as bytes behind each other.
  * Owns growth and the search for a text; must not know what is kept.
  *
- * Millions of objects, or of entries in a map, would be looked at by every collection, and a heap grows to several times
- * what lives in it.
+ * Every collection would visit millions of objects, or of entries in a map, and a heap grows to several times what
+ * lives in it.
  */
 
 type Numbers = Float64Array | Int32Array | Uint8Array;
@@ -121,7 +121,7 @@ export class TextColumn {
   }
 }
 
-/** Places looked at for one text: more only come about when somebody has chosen the texts for it. */
+/** Places probed for one text: more are only needed when an attacker has chosen texts whose hashes collide. */
 const PROBES_MAX = 64;
 
 /** Distinct texts, each with a position that stays. */

@@ -1,12 +1,12 @@
 /**
- * Which trouble is shown now, and whose it is (D32).
- * Owns the choice; must not end anything: who retries decides that.
+ * Which trouble is shown now, and which entity has it (D32).
+ * Owns the choice; must not end anything: the worker that retries decides that.
  */
 import type { RunItemRow, RunRow } from './machine/projection.ts';
 import { MINUTE_MS } from './time.ts';
 import type { Trouble, TroubleOf } from './trouble.ts';
 
-/** A try may take this long before it is heard of; whoever retries and is silent for longer has gone. */
+/** A try may take this long before it is reported; a worker that is silent for longer has stopped. */
 const SILENCE_MAX_MS = 15 * MINUTE_MS;
 
 /** Whether a trouble still holds: its next try is not long overdue. `now` in epoch milliseconds. */

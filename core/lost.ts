@@ -1,6 +1,6 @@
 /**
- * Entities whose driver has lost them: somebody ended their workflow from outside, and only the record is left.
- * Owns what can be said of one by its record alone, and the event that brings it to its end; the machines do the rest.
+ * Entities that no workflow leads any more: it was ended from outside, and only the record is left.
+ * Owns what the record alone says of an entity, and the event that ends it; the machines do the rest.
  */
 import type { ConversationEvent } from './conversation/message.ts';
 import { initConversation, type ConversationState } from './conversation/state.ts';
@@ -9,19 +9,18 @@ import type { ConversationRow, ProjectionRow, RunItemRow, RunRow, SandboxRow } f
 import type { SandboxEvent } from './sandbox/message.ts';
 import { initSandbox, withAttached, type SandboxPhase, type SandboxState } from './sandbox/state.ts';
 
-/** Further than any entity counts in its life: what it says from here on is no repeat to anybody. */
+/** Further than any entity counts in its life: no receiver takes what it sends from here on for a repeat. */
 const COUNT_FROM = 1_000_000_000;
 const COMMAND = 'lost';
 const REASON = 'its workflow was ended from outside';
 
-/** An entity that the store knows and no workflow leads, with the event that ends it. */
+/** An entity that the store has and no workflow leads, with the event that ends it. */
 export interface Lost<State, Event> {
   readonly state: State;
-  /** What ends it. */
   readonly event: Event;
 }
 
-/** Nobody looks after it any more: it is deleted, archive first (D12), which gives its slot back and tells who is in it. */
+/** No workflow leads it: it is deleted, archive first (D12), which frees its slot and notifies its conversations. */
 export function lostSandbox(
   row: SandboxRow,
   attached: readonly ConversationId[],
@@ -60,13 +59,13 @@ function phaseOf({ status, releasedAt }: SandboxRow): SandboxPhase {
 
 /** Where a conversation stands in the run that began it. */
 export interface ItemOfRun {
-  /** Who hears of the conversation. */
+  /** The run, or its shard, that is notified of the conversation. */
   readonly watcher: EntityAddress;
   /** Position in the run's plan. */
   readonly index: number;
 }
 
-/** What it was doing nobody knows: it ends in ERROR, with its transcript; an item of a run is told, and begins again. */
+/** What it was doing is unknown: it ends in ERROR, with its transcript; its run is notified and begins it again. */
 export function lostConversation(
   row: ConversationRow,
   item: ItemOfRun | null,
@@ -103,8 +102,8 @@ export function lostConversation(
 }
 
 /**
- * The rules that it went by are in its workflow alone, so nobody can go on with it: it has ended, and what had not is a
- * failure. Conversations that were in flight go on by themselves, and can be read and stopped as any other.
+ * Its rules are in its workflow alone, so it cannot go on: it has ended, and every item that had not is a failure.
+ * Conversations that were in flight go on by themselves, and can be read and stopped as any other.
  */
 export function lostRun(row: RunRow, items: readonly RunItemRow[], now: number): readonly ProjectionRow[] {
   const open = items.filter(({ phase }) => phase !== 'ended');

@@ -1,6 +1,6 @@
 /**
  * What a start request says about the trace of its conversation: a span's name, tags, metadata (spec "Start request").
- * Owns their shape, their bounds and what is wrong with them; must not know how a trace is told.
+ * Owns their shape, their bounds and what is wrong with them; must not know how a trace is recorded.
  */
 import {
   OBSERVABILITY_ARRAY_MAX,

@@ -13,7 +13,7 @@ export interface WorldError {
 
 interface Kind {
   readonly code: ErrorCode;
-  /** What is so, in words. */
+  /** The problem, in words. */
   readonly state: string;
   readonly remedy: string;
 }
@@ -53,12 +53,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   EADDRNOTAVAIL: port('the address is not one of this machine'),
 };
 
-/** What a process needs rights for is a port there, and no file. */
+/** With these a process lacks the rights for a port, not for a file. */
 const LISTEN_REFUSED = new Set(['EACCES', 'EPERM']);
 /** A chain of causes longer than this is a loop. */
 const CAUSES_MAX = 10;
 
-/** The system error in a chain of causes, told as one of ours; null when there is none that we know. */
+/** The system error in a chain of causes, as one of ours; null when there is none that we know. */
 export function worldErrorOf(error: unknown): WorldError | null {
   let current = error;
   for (let count = 0; count < CAUSES_MAX && current instanceof Error; count++) {
@@ -79,7 +79,7 @@ interface SystemError extends Error {
   readonly port?: unknown;
 }
 
-/** Packages of engines and runtimes are loaded when they are asked for, and are installed beside Parley by whoever needs them. */
+/** Packages of engines and runtimes are loaded on demand; the operator installs those that are needed beside Parley. */
 function ofMissingPart({ code, message }: SystemError): WorldError | null {
   if (code !== 'ERR_MODULE_NOT_FOUND') return null;
   const name = /^Cannot find package '((?:@[^/']+\/)?[^/']+)/.exec(message)?.[1];

@@ -40,9 +40,9 @@ export interface Compilation {
   readonly diagnostics: readonly Diagnostic[];
   /** The file, and those it builds on, by path: for excerpts. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Inputs without a value, where the world did not ask for them: there is no plan, and no error either. */
+  /** Inputs without a value, where the world was given none: there is no plan, and no error either. */
   readonly openInputs: readonly string[];
-  /** What code hosts were not asked, where the world does not ask them: there is no plan, and no error either. */
+  /** Queries that code hosts have not answered, where the world sends none: there is no plan, and no error either. */
   readonly openIssues: readonly AskedIssues[];
 }
 
@@ -57,7 +57,7 @@ interface ExplainedCompilation extends Compilation {
   readonly origins: PlanOrigins | null;
 }
 
-/** Compiles a job file for somebody who asks where each value comes from. */
+/** Compiles a job file for a caller that wants to know where each value comes from. */
 export function compileExplained(source: JobSource, world: JobWorld): ExplainedCompilation {
   const traces: ItemTrace[] = [];
   const compiled = compileAmendable(source, { ...world, onItem: (trace) => traces.push(trace) });
@@ -122,7 +122,7 @@ export function compileAmendable(source: JobSource, world: TracedWorld): Amendab
   };
 }
 
-/** These read the file, not the checked job, so that they speak even when another part of it is broken. */
+/** These read the file, not the checked job, so that they report even when another part of it is broken. */
 function checkReferences(context: CheckContext): PromptFiles {
   checkIds(context);
   checkConflicts(context);

@@ -1,5 +1,5 @@
 /**
- * Records without the fields that nobody gave.
+ * Records without the fields that the caller left undefined.
  * Owns the difference between an absent key, which keeps a default, and one that is undefined.
  */
 type Defined<Fields> = { readonly [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };

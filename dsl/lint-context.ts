@@ -1,4 +1,4 @@
-/** What the checks of a whole plan look at: the plan, where its parts stand in the file, and what the deployment has. */
+/** What the checks of a whole plan read: the plan, where its parts stand in the file, and what the deployment has. */
 import type { Plan } from '../core/plan/plan.ts';
 import type { Report } from './check/report.ts';
 import type { JobDocument } from './schema/job-schema.ts';

@@ -1,5 +1,5 @@
 /**
- * What the compiler may ask about the world beside the file; handed in, so that compiling stays pure.
+ * What the compiler may read of the world beside the file; passed in, so that compiling stays pure.
  * Owns the interface; must not hold an implementation.
  */
 import type { IssueQuery, IssueRow } from '../core/plan/plan-issue.ts';
@@ -15,7 +15,7 @@ export type FileRead = { readonly text: string } | { readonly problem: FileProbl
 /** A data file in pieces of text or of its bytes, in order; the pieces are read while they are taken. */
 export type RowsRead = { readonly chunks: Iterable<string | Uint8Array> } | { readonly problem: FileProblem };
 
-/** A question to a code host, and whose credential it is asked with. */
+/** A query to a code host, and whose credential it is sent with. */
 export interface AskedIssues extends IssueQuery {
   /** Name of the job. */
   readonly job: string;
@@ -40,7 +40,7 @@ export interface FolderEntry {
   readonly isLink: boolean;
 }
 
-/** What a folder holds, or why that cannot be said. */
+/** What a folder holds, or why that cannot be read. */
 export type FolderRead =
   { readonly entries: readonly FolderEntry[] } | { readonly problem: 'missing' | 'unreadable' };
 
@@ -50,7 +50,7 @@ export interface GivenInputs {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** All that compiling a job asks of the world beside its file. */
+/** All that compiling a job needs of the world beside its file. */
 export interface JobWorld extends Hasher {
   /** Reads a text file by its path relative to the job file. Must not throw. */
   readFile(relativePath: string): FileRead;
@@ -61,15 +61,15 @@ export interface JobWorld extends Hasher {
    * are not known, as is absent. Must not throw.
    */
   readStageRows?(entry: string, file: string): RowsRead | 'pending';
-  /** What a code host answered; `pending` while it was not asked, as is absent. Must not throw. */
+  /** What a code host answered; `pending` while it was not queried, as is absent. Must not throw. */
   readIssues?(query: AskedIssues): IssuesRead | 'pending';
   /** Lists a folder by its path relative to the job file, '' for its own, in any order; absent where there are none. Must not throw. */
   listFolder?(relativePath: string): FolderRead;
-  /** Absent means that nobody was asked: inputs without a default are left open, and there is no plan. */
+  /** Absent means that no values were requested: inputs without a default are left open, and there is no plan. */
   readonly inputs?: GivenInputs;
-  /** Models the proxy lists; null or absent means nobody knows, and nothing is checked. */
+  /** Models the proxy lists; null or absent means they are not known, and nothing is checked. */
   readonly models?: readonly string[] | null;
-  /** Whether a call of the model has a price; null or absent means nobody knows, and nothing is checked. */
+  /** Whether a call of the model has a price; null or absent means it is not known, and nothing is checked. */
   hasPrice?(model: string): boolean | null;
   /** Whether a secret can be opened; absent means it is not checked. */
   secretExists?(reference: SecretReference): boolean;

@@ -42,7 +42,7 @@ interface Out {
   timer: Timer | null;
 }
 
-/** Most commands end without anybody looking at a signal: it is made for those who look. */
+/** Most commands end without a use of their signal: it is made on demand. */
 class Cancellation {
   private controller: AbortController | null = null;
   isCancelled = false;
@@ -108,13 +108,13 @@ export class Dispatcher {
     out.cancellation.cancel();
   }
 
-  /** Stops handing out and aborts what runs; what is out stays in the store. */
+  /** Stops dispatching and aborts what runs; what is out stays in the store. */
   async stop(): Promise<void> {
     this.stopped = true;
     for (const commandId of [...this.out.keys()]) this.cancel(commandId);
     const idle = Promise.all(Object.values(this.pools).map((pool) => pool.onIdle()));
     const { clock } = this.options;
-    // What does not listen to its signal is repeated by the next process anyway.
+    // Work that ignores its signal is repeated by the next process anyway.
     let timer: Timer | null = null;
     const tired = new Promise<void>(
       (resolve) => (timer = clock.setTimer(clock.now() + STOP_WAIT_MS, resolve)),

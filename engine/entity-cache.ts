@@ -12,7 +12,7 @@ import type { HeldEntity } from './batch.ts';
 const HELD_MAX = 25_000;
 
 /**
- * Entities with long lists that have ended: all their conversations still tell a run of their own end, and reading it
+ * Entities with long lists that have ended: all their conversations still notify a run of their own end, and reading it
  * back for each would be reading all of it as often as it has items.
  */
 const ENDED_MAX = 4;
@@ -47,12 +47,12 @@ export class EntityCache {
     return entity;
   }
 
-  /** Takes over what a commit made durable, and lets the least recently used go. */
+  /** Takes over what a commit made durable, and drops the least recently used. */
   keep(entities: Iterable<HeldEntity>): void {
     for (const entity of entities) {
       const key = addressKey(entity.address);
       this.ended.delete(key);
-      // What has ended is hardly asked again; when it is, it is read back with its state.
+      // What has ended is rarely needed again; when it is, it is read back with its state.
       if (entity.done && entity.kept === null) this.held.delete(key);
       else this.touch(key, entity);
       if (entity.done && entity.kept !== null) this.ended.add(key);

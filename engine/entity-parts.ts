@@ -1,5 +1,5 @@
 /**
- * What a commit must write of a state that is kept in parts: told by identity from what the store has.
+ * What a commit must write of a state that is kept in parts: what differs by identity from what the store has.
  * Owns the comparison; must not know a machine, nor what an element is.
  */
 import type { SplitState } from '../core/machine/machine.ts';
@@ -22,7 +22,7 @@ function haveSameNames(kept: Lists, lists: Lists): boolean {
   return names.length === Object.keys(kept).length && names.every((name) => Object.hasOwn(kept, name));
 }
 
-/** Looks at every element when the list is another one: a comparison of two references each. */
+/** Visits every element when the list is another one: a comparison of two references each. */
 function listWrite(kept: readonly unknown[], list: readonly unknown[]): ListWrite {
   const { length } = list;
   const changed: { position: number; state: Json }[] = [];

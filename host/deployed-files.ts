@@ -1,6 +1,6 @@
 /**
  * Where a deployment keeps archives and results: folders of this machine, or a bucket.
- * Owns the choice, which nobody else asks about; must not read or write anything itself.
+ * Owns the choice, which no other module makes; must not read or write anything itself.
  */
 import { copiedResults } from '../store/blobs/copied-results.ts';
 import { createBlobDirectory } from '../store/blobs/blob-directory.ts';

@@ -51,7 +51,7 @@ export function exitCodeOfError(code: ErrorCode): ExitCode {
 }
 
 /**
- * The exit code of a run as it stands: failures come before money, because they are why somebody looks.
+ * The exit code of a run as it stands: failures come before money, because they matter more to the user.
  * `plan` null means that nothing is known of what it tolerates: nothing.
  */
 export function exitCodeOfRun(row: RunRow, plan: Pick<Plan, 'tolerate' | 'reconcile'> | null): ExitCode {

@@ -1,10 +1,10 @@
 /**
- * What a look at the machine, or at what a job needs, has found.
- * Owns its shape, its three standings and its one printed form; must not look at anything.
+ * What a check of the machine, or of what a job needs, has found.
+ * Owns its shape, its three standings and its one printed form; must not check anything.
  */
 import { padded, printable } from './terminal-text.ts';
 
-/** What one look at a deployment found. */
+/** What one check of a deployment found. */
 export interface Finding {
   readonly check: string;
   /** `warning` does not keep a run from working. */

@@ -1,5 +1,5 @@
 /**
- * A host from its parts, whoever owns the data directory.
+ * A host from its parts, whichever process owns the data directory.
  * Owns what is the same for both engines and for both sides; must not open anything.
  */
 import type { World } from '../activities/world.ts';
@@ -63,12 +63,12 @@ export function hostOf(parts: HostParts): Host {
   };
 }
 
-/** Nobody waits for an answer of an engine that cannot go on. */
+/** No caller waits for an answer of an engine that cannot go on. */
 function whileAlive(requests: Notifier, { ended }: HostLife): Notifier {
   return {
     async deliver(delivery) {
       const delivering = requests.deliver(delivery);
-      // When the engine was first, how the delivery ends is nobody's concern.
+      // When the engine ends first, the result of the delivery does not matter.
       delivering.catch(() => undefined);
       await Promise.race([delivering, ended]);
     },

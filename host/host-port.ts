@@ -1,5 +1,5 @@
 /**
- * What the commands need of the wired parts: a host that runs things, a reader beside it, and a word to whoever runs.
+ * What the commands need of the wired parts: a host that runs things, a reader beside it, requests to a running host.
  * Owns the interface; `host/host.ts` exports functions of these names. Must not hold code.
  */
 import type { DrawnForm } from '../activities/report-run.ts';
@@ -16,7 +16,7 @@ import type { DeploymentConfig } from './config/deployment-config.ts';
 import type { Finding } from './finding.ts';
 import type { ResourceClass } from '../core/machine/resource.ts';
 
-/** What a user asks of a run that exists; `requestId` makes a repeat harmless. */
+/** What a user requests of a run that exists; `requestId` makes a repeat harmless. */
 export type RunRequest = Extract<RunEvent, { readonly requestId: string }>;
 
 /** The application API, for a host that serves it. */
@@ -29,15 +29,15 @@ export interface ApplicationOptions {
   /** Where clients reach it, when that is not where it listens; null otherwise. */
   readonly publicUrl: string | null;
   readonly version: string;
-  /** True: where nobody could call, serving begins with the first key instead of ending. */
+  /** True: where no client could call, serving begins with the first key instead of ending. */
   readonly awaitsKey?: boolean;
   onAccess(line: object): void;
 }
 
-/** What is told of a served API when it begins. */
+/** What is printed of a served API when it begins. */
 export interface ApplicationFacts {
   readonly url: string;
-  /** The key that was made because there was none and nobody but this machine can call; null otherwise. */
+  /** The key that was made because there was none and only this machine can call; null otherwise. */
   readonly firstKey: string | null;
 }
 
@@ -49,11 +49,11 @@ export interface HostOptions {
   onNotice(text: string): void;
   /** True for a worker: it owns the data directory or ends, and never starts a Temporal server of its own. */
   readonly isWorker?: boolean;
-  /** True for a service that leaves the data directory to workers, also while there is none: it only asks. */
+  /** True for a service that leaves the data directory to workers, also while there is none: it only sends requests. */
   readonly onlyAsks?: boolean;
 }
 
-/** What a person is told of the engine. */
+/** What a person reads of the engine. */
 export type EngineFacts =
   | { readonly kind: 'embedded' }
   | {
@@ -62,7 +62,7 @@ export type EngineFacts =
       readonly namespace: string;
       /** Prefix of the task queues. */
       readonly queue: string;
-      /** Null in a process that only asks: it carries nothing out. */
+      /** Null in a process that only sends requests: it carries nothing out. */
       readonly worker: WorkerFacts | null;
     };
 
@@ -81,8 +81,8 @@ export interface WorkerFacts {
 export interface HostPort {
   /**
    * Takes the data directory's lock, starts engine, proxy, webhook and Git relay, and goes on with every unfinished run.
-   * When a living process owns the directory, the host only asks that one, and takes its place should it end while a run
-   * is waited for; on Temporal the server keeps what is asked. A worker and a service own their directory, or end.
+   * When a living process owns the directory, the host only sends it requests, and takes its place should it end while
+   * a run is waited for; on Temporal the server keeps them. A worker and a service own their directory, or end.
    * @throws ParleyError data_directory_locked, config_invalid, runtime_failed, runtime_unreachable, store_unavailable,
    *   engine_unreachable, engine_misconfigured, codec_key_missing
    */
@@ -100,13 +100,13 @@ export interface HostPort {
   /** Sends a request to the engine that owns the data directory. False when no engine is running. */
   control(config: DeploymentConfig, request: ControlRequest): Promise<boolean>;
   /**
-   * Looks at what a run of the plan needs: gateways and models, repositories, secrets, folders, ports; all findings at once.
-   * Starts nothing and takes no lock; bounded in time, and what it does not learn in that time is a warning.
+   * Checks what a run of the plan needs: gateways and models, repositories, secrets, folders, ports; all findings at
+   * once. Starts nothing and takes no lock; bounded in time, and what it cannot read in that time is a warning.
    */
   preflight(config: DeploymentConfig, plan: Plan): Promise<readonly Finding[]>;
   /**
-   * Without an owner of the data directory: a run on Temporal is told through the server that the deployment names.
-   * Null when there is no such server to ask, or the run is not on Temporal.
+   * Without an owner of the data directory: a run on Temporal is reached through the server that the deployment names.
+   * Null when there is no such server to call, or the run is not on Temporal.
    * @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, codec_key_missing
    */
   controlByServer(config: DeploymentConfig, request: ControlRequest): Promise<ServerAnswer | null>;
@@ -117,7 +117,7 @@ export interface ControlRequest {
   readonly event: RunRequest;
 }
 
-/** `taken`: a worker has it. `kept`: the server keeps it until a worker asks for work. */
+/** `taken`: a worker has it. `kept`: the server keeps it until a worker polls. */
 export type ServerAnswer = 'taken' | 'kept';
 
 export interface EventPage {
@@ -144,19 +144,19 @@ export interface Reader {
   ): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
   /** What happened to the run as a whole, amendments first of all; in the order in which it was recorded. */
   runEvents(id: RunId): Promise<readonly (LifecycleEvent & { readonly at: number })[]>;
-  /** Epoch milliseconds; null when nothing was heard. */
+  /** Epoch milliseconds; null when no activity was reported. */
   lastActivityAt(sandboxId: SandboxId): Promise<number | null>;
   /** What runs have made, wherever it lives. */
   readonly results: LocalResults;
   /**
    * A report of the run as text, as it stands now; written nowhere. Absent: a service elsewhere, which has its reports.
-   * @throws ParleyError not_found, plan_invalid, config_invalid where the seal key is not at hand
+   * @throws ParleyError not_found, plan_invalid, config_invalid where the seal key is missing
    */
   draw?(id: RunId, form: DrawnForm): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Who writes what needs neither an engine nor a sandbox. */
+/** Writes what needs neither an engine nor a sandbox. */
 export type RunDesk = Reader & Pick<Host, 'report' | 'collect'>;
 
 /** A process that serves runs: this one, or the one that owns the data directory. */
@@ -168,14 +168,14 @@ export interface Host extends Reader {
   readonly ended: Promise<void>;
   /** Whether it takes work at this moment; never rejects. */
   isReady(): Promise<boolean>;
-  /** What separates sandboxes here, in a word for people. */
+  /** What separates sandboxes here, as a word for people. */
   readonly isolation: string;
   readonly warnings: readonly string[];
   /** Whether runs go on when this process has left, because another one carries them out; absent: they do not. */
   goesOn?(): boolean;
   /**
    * Path of a unix socket on which the application API is served with the rights of the data directory's owner; opened
-   * when it is first asked for, and asked for again when its connections break: another process may have become the owner.
+   * on the first call, and requested again when its connections break: another process may have become the owner.
    * Absent: a service elsewhere, which has an address.
    */
   localApi?(): Promise<string>;

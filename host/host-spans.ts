@@ -1,6 +1,6 @@
 /**
  * Where the spans of a host go, the same for both engines: the collector that the deployment or the environment names.
- * Owns opening and closing; must not know what is told.
+ * Owns opening and closing; must not know what spans report.
  */
 import { openSpans, type Spans } from '../telemetry/otlp-exporter.ts';
 import type { EngineParts } from './engines/host-engine.ts';
@@ -8,7 +8,7 @@ import { programVersion } from './program-version.ts';
 
 type SpanParts = Pick<EngineParts, 'config' | 'env' | 'closers' | 'onNotice'>;
 
-/** Null when nobody takes them. @throws ParleyError config_invalid */
+/** Null when there is no collector for them. @throws ParleyError config_invalid */
 export function openHostSpans({ config, env, closers, onNotice }: SpanParts): Spans | null {
   const { otlpEndpoint } = config.engine;
   const named = otlpEndpoint === null ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: otlpEndpoint };

@@ -1,5 +1,5 @@
 /**
- * The host that a command gets: the owner of the data directory, or one that asks its owner.
+ * The host that a command gets: the owner of the data directory, or one that sends requests to its owner.
  * Owns the choice; this folder is the only place that wires real parts together.
  */
 import { ParleyError } from '../core/parley-error.ts';
@@ -52,7 +52,7 @@ export async function openHost(given: DeploymentConfig, options: HostOptions): P
   }
 }
 
-/** An owner of this data directory that lives is asked, as always: it knows calls that nobody else can see yet. */
+/** A living owner of this data directory is called, as always: it has calls that no other process can read yet. */
 export async function openDesk(config: DeploymentConfig, options: HostOptions): Promise<RunDesk> {
   if (!isDeskEnough(config)) return await openHost(config, options);
   const owner = await openOwnerLink(config);
@@ -67,7 +67,7 @@ async function openWith<Opened>(open: (closers: Closers) => Promise<Opened>): Pr
   try {
     return await open(closers);
   } catch (error) {
-    // Why it could not be opened counts, not what that has left behind.
+    // The reason of the failed opening counts, not a failure to close what it has opened.
     await closers.run().catch(() => undefined);
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * Starting runs and speaking to them, the same on both engines.
- * Owns that a run stays on the engine it was begun on, and that a request is seen in the rows before anybody waits.
+ * Starting runs and sending events to them, the same on both engines.
+ * Owns that a run stays on the engine it was begun on, and that a request is in the rows before a caller waits.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { sealRunSecrets } from '../activities/run-secrets.ts';
@@ -49,7 +49,7 @@ export function runRequests(parts: RunRequestParts): Pick<Host, 'startRun' | 'te
       const before = await requireOwn(store, kind, runId);
       if (before === null) throw new ParleyError('not_found', `Cannot find the run "${runId}"`);
       if (amended !== undefined) await store.plans.putPlan(amendedPlanId(runId, amended.hash), amended);
-      // Whoever resumes may have other values than whoever began.
+      // The process that resumes may have other values than the one that began.
       const plan = event.type === 'resumeRequested' ? await store.plans.plan(runId) : null;
       if (plan !== null) await sealRunSecrets(vault, runId, environmentSecrets(plan, env));
       await requests.deliver({ to: { machine: 'run', id: runId }, event });

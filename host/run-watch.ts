@@ -1,5 +1,5 @@
 /**
- * Waiting for a run, and telling what changed.
+ * Waiting for a run, and reporting what changed.
  * Owns when a run counts as at rest; the rows themselves come from the store.
  */
 import type { RunId } from '../core/ids.ts';
@@ -7,10 +7,10 @@ import type { RunItemRow, RunRow } from '../core/machine/projection.ts';
 import type { RecordStore } from '../ports/record-store.ts';
 import { isResting } from '../core/run/run-words.ts';
 
-/** Changes are told at most this often: a reader sees no more, and a large batch changes all the time. */
+/** Changes are reported at most this often: a reader sees no more, and a large batch changes all the time. */
 const TELL_EVERY_MS = 100;
 
-/** Trouble is no commit of the run: it is looked for, and seen within a second (D32). */
+/** Trouble is no commit of the run: it is polled for, and seen within a second (D32). */
 const POLL_EVERY_MS = 1_000;
 
 export interface RunWatch {
@@ -72,7 +72,7 @@ export function createRunWatch(records: Pick<RecordStore, 'run' | 'runItems'>): 
   };
 }
 
-/** Whether a run does nothing more until somebody asks for it. */
+/** Whether a run does nothing more without a request. */
 export function isAtRest(row: RunRow): boolean {
   if (row.phase === 'finished') return true;
   return isResting(row);

@@ -1,6 +1,6 @@
 /**
- * Secrets that a command looks at before anything runs: environment, files, and the store read only.
- * Owns that a look leaves nothing behind: it makes neither a key nor a store.
+ * Secrets that a command reads before anything runs: environment, files, and the store read only.
+ * Owns that the reading leaves nothing behind: it makes neither a key nor a store.
  */
 import { existsSync } from 'node:fs';
 import type { SecretReference } from '../core/plan/plan.ts';
@@ -27,7 +27,7 @@ export function openSecretLook(
   let opening: ReturnType<typeof readDeployedStore> | null = null;
   const vault: Pick<SecretVault, 'get'> = {
     async get(scope, name) {
-      // A look makes no key: without one nothing was ever sealed.
+      // This reading makes no key: without one nothing was ever sealed.
       if (key === undefined && !existsSync(path)) return null;
       opening ??= readDeployedStore(config);
       const store = await opening;

@@ -37,12 +37,12 @@ export interface Shell {
   randomHex(digits: number): string;
   /** Loads the wired parts; nothing of them is loaded before. */
   hostPort(): Promise<HostPort>;
-  /** Calls `listener` for every Ctrl-C, or end of the terminal; returns how to stop listening. */
+  /** Calls `listener` for every Ctrl-C, or end of the terminal; returns a function that stops listening. */
   onInterrupt(listener: (signal: InterruptSignal) => void): () => void;
   /** Runs a program on the same terminal, forwards signals, and resolves with its exit code. */
   runProgram(program: ChildProgram): Promise<number>;
   /**
-   * Hands an address of a file or a page to the program that opens such here. False when there is none, or when it
+   * Passes an address of a file or a page to the program that opens such here. False when there is none, or when it
    * refuses; resolves without waiting for it to be closed again.
    */
   openAddress(address: string): Promise<boolean>;
@@ -52,7 +52,7 @@ export interface Shell {
 
 /** A program that outlives the command that started it. */
 export interface Detached {
-  /** Resolves with its exit code, should it end while somebody still waits. */
+  /** Resolves with its exit code, should it end while the command still waits. */
   readonly ended: Promise<number>;
 }
 

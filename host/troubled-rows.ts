@@ -1,5 +1,5 @@
 /**
- * Rows of runs and items with the trouble that they are in at this moment, for whoever looks (D32).
+ * Rows of runs and items with the trouble that they are in at this moment, for users (D32).
  * Owns that it is read beside the rows; which trouble is whose is said in core/trouble.ts.
  */
 import type { RunId } from '../core/ids.ts';

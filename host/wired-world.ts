@@ -45,7 +45,7 @@ export interface WorldParts {
   readonly notifier: Notifier;
   /** Of the host whose sandboxes this process reaches; absent: they are bound to none, or it reaches none. */
   readonly lease?: HostLease | null;
-  /** Absent: nobody counts. */
+  /** Absent: nothing is counted. */
   readonly warmMeter?: WarmMeter;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly warn: (text: string) => void;
@@ -101,7 +101,7 @@ export function wireWorld(parts: WorldParts): WiredWorld {
   return { world, spend, agent, relay: createAgentRelay(hostKey), codeHosts };
 }
 
-/** What processes of one installation know each other by (docs/security.md). */
+/** By this key processes of one installation recognise each other (docs/security.md). */
 export function hostKeyOf(sealKey: SealKey): Uint8Array {
   return deriveKey(sealKey, 'host-relay');
 }

@@ -1,7 +1,7 @@
 /**
  * TCP ports of loopback that a program which starts later can listen on.
- * Owns which ones are tried: not those that the system hands to outgoing connections, or a busy machine takes the port
- * between the choice and its use. What another program takes all the same, whoever uses the port must notice.
+ * Owns which ones are tried: not those that the system uses for outgoing connections, or a busy machine takes the port
+ * between the choice and its use. When another program takes it all the same, the caller must detect that.
  */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { createServer, type AddressInfo, type Server } from 'node:net';
 const LOOPBACK = '127.0.0.1';
 /** Below are the names of well-known services, and 10,080, which `fetch` refuses. */
 const LOWEST = 11_000;
-/** Where outgoing connections begin on a system that does not tell; macOS and Windows begin at 49,152. */
+/** Where outgoing connections begin on a system that does not report it; macOS and Windows begin at 49,152. */
 const OUTGOING_FROM = 32_768;
 /** With fewer to choose from, two programs that choose at once would often meet. */
 const CHOICE_MIN = 1_000;

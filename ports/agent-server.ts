@@ -19,7 +19,7 @@ export interface AgentAddress extends Pick<SandboxAddress, 'sandboxId' | 'genera
   readonly agent: SandboxAddress['agent'] | { readonly relay: string };
 }
 
-/** Whom to call, and with which key. */
+/** Which Agent Server to call, and with which key. */
 export interface AgentTarget {
   readonly address: AgentAddress;
   readonly sessionKey: string;
@@ -71,7 +71,7 @@ export interface AgentConversationView {
   readonly iterationLimitReached: boolean;
   /** Why it is in ERROR, as the agent said it; null otherwise. */
   readonly detail: string | null;
-  /** With a rate limit: when the endpoint wants to be asked again, epoch milliseconds; null when it did not say. */
+  /** With a rate limit: when the endpoint may be called again, epoch milliseconds; null when it did not say. */
   readonly retryAt: number | null;
   readonly metrics: AgentMetrics | null;
   /** Its workspace had no room left at some moment: what was written then may be missing. Absent where it is not checked. */
@@ -80,7 +80,7 @@ export interface AgentConversationView {
   readonly updatedAt: number;
 }
 
-/** An event as the Agent Server tells it; its fields beyond these pass through untouched. */
+/** An event as the Agent Server sends it; its fields beyond these pass through untouched. */
 export interface AgentEvent {
   readonly id: string;
   readonly timestamp: string;
@@ -105,7 +105,7 @@ export interface GitDiff {
 /** A skill that a workspace brings. */
 export interface WorkspaceSkill {
   readonly name: string;
-  /** Always told, told where a message holds a trigger, or offered by its description. */
+  /** Always in the prompt, added where a message holds a trigger, or offered by its description. */
   readonly type: 'repo' | 'knowledge' | 'agentskills';
   readonly content: string;
   readonly triggers: readonly string[];
@@ -139,7 +139,7 @@ export interface CommandResult {
 
 /**
  * Every call has a deadline of its own (default 30 s).
- * @throws ParleyError agent_unreachable (ask again), agent_refused (a repeat changes nothing), not_found
+ * @throws ParleyError agent_unreachable (try again), agent_refused (a repeat changes nothing), not_found
  */
 export interface AgentEventPage {
   readonly items: readonly AgentEvent[];
@@ -148,7 +148,7 @@ export interface AgentEventPage {
   readonly bytes?: number;
 }
 
-/** What the activities ask of an Agent Server. */
+/** What the activities need of an Agent Server. */
 export interface AgentServer {
   /** Seconds since the agent's last activity, by rule D9. */
   idleSeconds(target: AgentTarget): Promise<number>;

@@ -28,13 +28,13 @@ export interface ApiKey {
 export interface ApiKeyStore {
   /** Null when the user has `countMax` of them already. */
   add(key: Omit<ApiKey, 'keyId' | 'lastUsedAt'>, sha256: string, countMax: number): Promise<ApiKey | null>;
-  /** Whether it is in force is the caller's to see. */
+  /** The caller checks whether it is in force. */
   findByHash(sha256: string): Promise<ApiKey | null>;
   noteUse(keyId: number, at: number): Promise<void>;
   /** Oldest first. */
   list(userId: UserId): Promise<readonly ApiKey[]>;
   /** Of that user, or whose ever it is with null. True when there was one. */
   remove(userId: UserId | null, keyId: number): Promise<boolean>;
-  /** Whether anybody can call at all. */
+  /** Whether any key exists, so that a client can call at all. */
   hasAny(): Promise<boolean>;
 }

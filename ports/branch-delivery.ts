@@ -37,7 +37,7 @@ export interface BranchDelivery {
   /**
    * The same request gives the same commit, so that a repeat pushes nothing. Never replaces a commit that is not ours,
    * also not one that arrives meanwhile.
-   * @throws ParleyError deliver_failed (the host does not answer), deliver_refused (the branch is somebody else's, the
+   * @throws ParleyError deliver_failed (the host does not answer), deliver_refused (the branch is not ours, the
    *   patch does not apply, or the host does not allow it), invalid_request as CloneDirectory says
    */
   deliver(request: BranchRequest): Promise<DeliveredBranch>;

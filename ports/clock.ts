@@ -19,8 +19,8 @@ export interface Clock {
   steady(): number;
   /**
    * Calls `fire` once, at or after `at` (epoch milliseconds); at once when `at` has passed, but never before returning.
-   * When the wall clock is set back meanwhile, it fires when so much time has passed as was left: whoever waits for the
-   * instant looks again, and whoever only waits is not kept for hours.
+   * When the wall clock is set back meanwhile, it fires when so much time has passed as was left: a caller that waits
+   * for the instant checks the clock again, and one that waits for a duration is not kept for hours.
    */
   setTimer(at: number, fire: () => void): Timer;
 }

@@ -11,7 +11,7 @@ import type { CapacityLimits } from './placement-store.ts';
 export interface Deployment {
   readonly limits: SandboxLimits;
   readonly capacity: CapacityLimits;
-  /** Sandboxes that are booted before anybody asks; absent: none. */
+  /** Sandboxes that are booted ahead of demand; absent: none. */
   readonly warmPool?: WarmPoolTarget;
   readonly onFull: 'refuse' | 'queue' | 'pause_longest_idle';
   /** The user's application setting, for jobs that say nothing (D16). */
@@ -28,6 +28,6 @@ export interface Deployment {
   readonly forwardsHeaders: boolean;
   /** Where people reach the console, without a slash at its end; absent: it is not configured. */
   readonly consoleUrl?: string;
-  /** How often a runtime and an agent are asked although nothing was heard. */
+  /** How often a runtime and an agent are polled although they sent nothing. */
   readonly pollMs: number;
 }

@@ -36,7 +36,7 @@ export interface EventSearch {
     filter: EventFilter,
     page: EventPageRequest,
   ): Promise<readonly StoredEvent[]>;
-  /** As JSON text, unread; none of a conversation that is missing or somebody else's. */
+  /** As JSON text, unread; none of a conversation that is missing or another user's. */
   ownEventTexts(
     owner: { readonly userId: UserId; readonly id: ConversationId },
     filter: EventFilter,

@@ -1,10 +1,10 @@
 /**
- * When it is worth looking at a transcript again: for whoever follows it while other processes write it.
- * Owns the interface. A wake says nothing but "look": the log is the truth.
+ * When it is worth reading a transcript again: for a reader that follows it while other processes write it.
+ * Owns the interface. A wake only says that it is time to read: the log is the truth.
  */
 import type { ConversationId } from '../core/ids.ts';
 
-/** One who follows the events of one conversation. */
+/** A reader that follows the events of one conversation. */
 export interface EventFollower {
   /**
    * Resolves when there may be events behind this number, or the conversation may be gone; at the latest some seconds
@@ -16,6 +16,6 @@ export interface EventFollower {
 
 /** Wakes followers. */
 export interface EventWakes {
-  /** To be opened before the first look: what is stored from then on wakes it. */
+  /** To be opened before the first read: what is stored from then on wakes it. */
   follow(conversationId: ConversationId): EventFollower;
 }

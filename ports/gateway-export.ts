@@ -4,7 +4,7 @@
  */
 import type { GatewayRow } from '../core/money/spend.ts';
 
-/** How an export that follows nobody's custom is read. */
+/** How an export in no known format is read. */
 export interface ExportReading {
   /** A field of ours → the column that holds it, before the names that are known anyway. */
   readonly columns?: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export interface ExportReading {
 export interface GatewayExport {
   /**
    * Rows with `from <= startedAt < to`.
-   * @throws ParleyError export_unavailable (ask again), export_invalid (names the row)
+   * @throws ParleyError export_unavailable (try again), export_invalid (names the row)
    */
   rows(interval: { readonly from: number; readonly to: number }): Promise<readonly GatewayRow[]>;
   /**

@@ -1,5 +1,5 @@
 /**
- * The hosts on which sandboxes live, and who may speak for each (D33).
+ * The hosts on which sandboxes live, and which worker may act for each (D33).
  * Owns the interface. A lease is measured by the clock of the store alone: clocks of hosts are never compared.
  */
 import type { SandboxId } from '../core/ids.ts';
@@ -11,13 +11,13 @@ export interface HostFacts {
   /** Sandboxes with the runtime up, at most. */
   readonly capacity: number;
   readonly labels: HostLabels;
-  /** `HOST:PORT` where its worker lets other processes reach the agents there; null: it lets nobody. */
+  /** `HOST:PORT` where its worker lets other processes reach the agents there; null: it lets none. */
   readonly relay: string | null;
   /** Of the program. */
   readonly version: string;
 }
 
-/** Who asks for the lease of which host, and for how long. */
+/** What a worker sends to take the lease of a host, and for how long. */
 export interface HostClaim extends HostFacts {
   /** As the deployment names it; null: as the directory was called before, else `fallbackName`. */
   readonly name: string | null;
@@ -27,7 +27,7 @@ export interface HostClaim extends HostFacts {
   readonly leaseMs: number;
 }
 
-/** The right to speak for a host, until it runs out or another takes it. */
+/** The right to act for a host, until it runs out or another worker takes it. */
 export interface HostLease {
   readonly name: string;
   /** Grows with every lease of the host: a lower one is over (D14). */
@@ -36,11 +36,11 @@ export interface HostLease {
 
 /** A lease as it is taken. */
 export interface TakenLease extends HostLease {
-  /** Others had given the host up: what lived there is lost, and what is left of it is to be removed. */
+  /** Other workers had given the host up: what lived there is lost, and what is left of it is to be removed. */
   readonly wasLost?: true;
 }
 
-/** Where sandboxes live, as one worker asks (D33). */
+/** Where sandboxes live, as one worker queries it (D33). */
 export interface HostLookup {
   /** The name of this worker's. */
   readonly own: string;
@@ -61,7 +61,7 @@ export interface LostSandbox {
   readonly host: string;
 }
 
-/** What a holder learns with each renewal. */
+/** The answer to a renewal. */
 export interface RenewedLease {
   /** False: the lease is over, and what lives on the host is not its holder's any more. */
   readonly isHeld: boolean;
@@ -99,7 +99,7 @@ export interface HostLeases {
   /**
    * Ends the lease of a host for its worker too, and marks what lives there as lost: its fence is refused from then on.
    * Only one whose lease has been over for `silentMs`, and that was not given up already; one that has stopped in order
-   * only when that is said. Atomic: of many who ask, one learns how many sandboxes are lost; null for the others.
+   * only when that is said. Atomic: of many callers, one gets how many sandboxes are lost; null for the others.
    */
   giveUp(
     loss: HostLease & { readonly silentMs: number; readonly alsoStopped?: boolean },
@@ -109,7 +109,7 @@ export interface HostLeases {
   /** By name. */
   list(): Promise<readonly LeasedHost[]>;
   /**
-   * Whether it hands out sandboxes, and what becomes of those that were released there: kept unless that is said.
+   * Whether it gives out new sandboxes, and what becomes of those that were released there: kept unless that is said.
    * False: there is no such host. Idempotent.
    */
   drain(name: string, draining: boolean, options?: { readonly archivesReleased?: boolean }): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
  * Which request an idempotency key was used for.
- * Owns the interface; the request itself is not kept, only a mark that tells it from others.
+ * Owns the interface; the request itself is not kept, only a mark that distinguishes it from others.
  */
 import type { UserId } from '../core/ids.ts';
 

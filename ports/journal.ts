@@ -1,6 +1,6 @@
 /**
  * What a batch of a driver rests on, written down with the batch itself.
- * A driver whose own record of an activation is durable only after the batch had its effects finds here, after a kill,
+ * A driver whose own record of an activation is durable only after the batch had its effects reads here, after a kill,
  * what the activation was: it takes the same one again instead of a different one.
  * Owns the interface; inputs are opaque JSON here.
  */
@@ -42,7 +42,7 @@ export interface JournalUpkeep {
   /** What is held, of one entity or, with null, of all. @throws ParleyError store_unavailable */
   held(entity: EntityAddress | null): Promise<JournalHeld>;
   /**
-   * Forgets it, so that the driver may say again what it does not know to have said. Nobody may drive the entities
+   * Forgets it, so that the driver may commit again what it has no record of. No driver may run the entities
    * meanwhile. Resolves with what was forgotten; a repeat forgets nothing.
    * @throws ParleyError store_unavailable
    */

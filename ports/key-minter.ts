@@ -9,7 +9,7 @@ export interface KeyMinter {
   sessionKey(sandboxId: SandboxId, generation: number): string;
   /** Virtual proxy key of one conversation in one incarnation; never the gateway's (D19). */
   proxyKey(conversationId: ConversationId, generation: number): string;
-  /** Whom a virtual proxy key names; null when it was not made here. The generation is not checked. */
+  /** The conversation that a virtual proxy key names; null when it was not made here. The generation is not checked. */
   proxyKeyOwner(key: string): { readonly conversationId: ConversationId; readonly generation: number } | null;
   /** Id of the conversation for one attempt of one item: the same for a repeated command. */
   conversationIdOf(attempt: {
@@ -21,7 +21,7 @@ export interface KeyMinter {
   sandboxIdOf(conversationId: ConversationId, placement: number): SandboxId;
   /** A UUID made from a text: the same for the same text. */
   uuidOf(text: string): string;
-  /** Tells one request from others, and nobody without the seal key what was in it: it may have held secrets (D20). */
+  /** Distinguishes requests; reveals no content without the seal key, because one may hold secrets (D20). */
   requestMark(text: string): string;
   sha256(content: string | Uint8Array): string;
 }

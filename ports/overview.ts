@@ -1,6 +1,6 @@
 /**
- * What an installation is at this moment and came to over time, for operators, as a whole.
- * Owns the interface; sums are made where the rows are, every answer has a bound, and `userId` null asks for everybody.
+ * The state of a whole installation at this moment and its sums over time, for operators.
+ * Owns the interface; sums are made where the rows are, every answer has a bound, and `userId` null means all users.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { NanoUsd } from '../core/money/money.ts';
@@ -15,11 +15,11 @@ export interface SlotHolder {
 
 /** How full the installation is. */
 export interface TakenCapacity {
-  /** Of everybody, the warm pool's included. */
+  /** Of all users, the warm pool's included. */
   readonly taken: number;
-  /** Who has most comes first, at most 100; of one user when one is named. */
+  /** The user with most comes first, at most 100; of one user when one is named. */
   readonly holders: readonly SlotHolder[];
-  /** Who stands in the line, of everybody. */
+  /** How many wait in the line, of all users. */
   readonly waiting: number;
 }
 
@@ -30,7 +30,7 @@ export interface LinePlace {
   readonly waiterId: string;
   readonly machine: 'conversation' | 'sandbox';
   readonly userId: UserId;
-  /** When it last asked, epoch milliseconds. */
+  /** When it last requested a slot, epoch milliseconds. */
   readonly askedAt: number;
   /** Of the conversation that waits; null for a sandbox. */
   readonly title: string | null;
@@ -39,13 +39,13 @@ export interface LinePlace {
   readonly takenByUser: number;
 }
 
-/** By what spend is told apart. */
+/** By what spend is grouped. */
 export const SPEND_DIMENSIONS = ['model', 'user', 'team', 'tag', 'key'] as const;
 
 /** One of SPEND_DIMENSIONS. */
 export type SpendDimension = (typeof SPEND_DIMENSIONS)[number];
 
-/** Names that are told apart; all others are one group. */
+/** Names that are groups of their own; all others are one group. */
 export const SPEND_GROUPS_MAX = 10;
 
 /** Which calls, in buckets of which length. */
@@ -82,7 +82,7 @@ export interface SpendBucket extends SpendSums {
 /** Conversations that lie in a sandbox. */
 export interface InsideOfSandbox {
   readonly total: number;
-  /** Changed last comes first, at most as many as were asked for. */
+  /** Changed last comes first, at most as many as were requested. */
   readonly newest: readonly { readonly conversationId: ConversationId; readonly row: ConversationRow }[];
 }
 
@@ -127,7 +127,7 @@ export interface Overview {
   ): Promise<ReadonlyMap<SandboxId, InsideOfSandbox>>;
   /** Newest first, by their last change. */
   failedStarts(wanted: FailuresWanted): Promise<readonly ConversationRow[]>;
-  /** Newest first: those in `ERROR`, and those whose runtime was found gone although no request had asked for it. */
+  /** Newest first: those in `ERROR`, and those whose runtime was found gone although no request had ended it. */
   failedSandboxes(wanted: FailuresWanted): Promise<readonly SandboxRow[]>;
   failedLastSteps(wanted: FailuresWanted): Promise<readonly FailedLastStep[]>;
 }

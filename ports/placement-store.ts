@@ -32,7 +32,7 @@ export interface PlaceRequest {
   readonly excluded: readonly SandboxId[];
   /** The place that was refused is given back, and no other is taken. */
   readonly onlyLeaves?: boolean;
-  /** A refusal is the last word: asked again, the same is answered. Absent: the conversation may ask anew. */
+  /** A refusal is final: a repeated call gets the same answer. Absent: the conversation may call again. */
   readonly isFinal?: boolean;
   /** Stands in the line for a slot instead of being refused one (D29). */
   readonly waits?: boolean;
@@ -55,12 +55,12 @@ export interface PoolToFill {
 }
 
 /**
- * The sandbox that refused the conversation, when placement had made it and nobody else is in it: it was marked as
- * draining in the same transaction, and somebody has to delete it (D11). Absent: there is none.
+ * The sandbox that refused the conversation, when placement had made it and no other conversation is in it: it was
+ * marked as draining in the same transaction, and the conversation has to delete it (D11). Absent: there is none.
  */
 interface LeavesBehind {
   readonly leftBehind?: SandboxId;
-  /** It stood in the line and took no slot: what was free for it is free for the next, which has to be informed. */
+  /** It stood in the line and took no slot: the slot is free for the next in line, which has to be notified. */
   readonly leftLine?: true;
 }
 
@@ -73,12 +73,12 @@ export type PlaceOutcome =
       readonly decision: PlacementDecision;
     })
   | (LeavesBehind & { readonly kind: 'refused'; readonly refusal: PlacementRefusal })
-  /** It stands in the line, and is to ask again once it hears that there is room. */
+  /** It stands in the line, and is to call again once it is notified that there is room. */
   | (LeavesBehind & { readonly kind: 'waits'; readonly slots: TakenSlots })
-  /** Another claim was faster with the warm sandbox: the conversation was not placed, to be asked again with another or none. */
+  /** Another claim was faster with the warm sandbox: nothing was placed; call again with another or none. */
   | { readonly kind: 'warm_lost' };
 
-/** Whether a slot was had. */
+/** Whether a slot was granted. */
 export type SlotOutcome =
   | { readonly kind: 'granted' }
   | { readonly kind: 'refused'; readonly limit: number; readonly current: number }
@@ -133,17 +133,17 @@ export interface PlacementStore {
   }): Promise<SlotOutcome>;
   /**
    * Removes the attachment. When it was the last one of a sandbox that placement created, marks that sandbox as
-   * draining in the same transaction, so that nothing is placed there any more (D11). One whose machine never spoke
-   * ends there and then, with its slot: nobody else would give it back. Idempotent.
+   * draining in the same transaction, so that nothing is placed there any more (D11). One whose machine never
+   * began ends at once, with its slot: no machine would give it back. Idempotent.
    */
   detach(
     conversationId: ConversationId,
   ): Promise<{ readonly sandboxId: SandboxId | null; readonly sandboxToRemove: boolean }>;
   /**
    * Whether every conversation attached to the sandbox belongs to the run. With `toRemove` the sandbox is marked as
-   * draining in the same transaction, so that nobody else is placed there meanwhile. Idempotent. A sandbox of its pool
-   * is not given while the item of one of them goes on; with `onlyAtRest` none is while one of its conversations is at
-   * work or starts.
+   * draining in the same transaction, so that no other conversation is placed there meanwhile. Idempotent. A sandbox of
+   * its pool is not given while the item of one of them goes on; with `onlyAtRest` none is while one of its
+   * conversations is at work or starts.
    */
   claim(request: {
     readonly sandboxId: SandboxId;
@@ -151,9 +151,9 @@ export interface PlacementStore {
     readonly toRemove: boolean;
     readonly onlyAtRest?: boolean;
   }): Promise<ClaimOutcome>;
-  /** Who waits for a slot and may have one now, in the order of the line: each is to ask again. */
+  /** The waiters that may have a slot now, in the order of the line: each is to call again. */
   nextInLine(request: { readonly limits: CapacityLimits; readonly now: number }): Promise<readonly Waiter[]>;
-  /** Where each stands that waits, 1 for the next, by the id of its machine; one whose turn it is has none. */
+  /** The position of each waiter, 1 for the next, by the id of its machine; one whose turn it is has none. */
   positions(request: {
     readonly limits: CapacityLimits;
     readonly now: number;

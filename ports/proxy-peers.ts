@@ -11,21 +11,21 @@ export type Duty =
   | 'sandboxes'
   /** Keeping the warm pool, likewise. */
   | 'warm_pool'
-  /** Looking for workflows that were ended from outside. */
+  /** Finding workflows that were ended from outside. */
   | 'lost_workflows'
-  /** Telling the sandboxes of hosts that were given up. */
+  /** Notifying the sandboxes of hosts that were given up. */
   | 'lost_hosts'
   /** Folding old spend rows into daily totals. */
   | 'spend_totals';
 
-/** Who joins, for people. */
+/** The process that joins, for people. */
 export interface PeerFacts {
   readonly kind: 'worker' | 'proxy' | 'run' | 'api';
-  /** Tells it from others of its kind: host and number of the process. */
+  /** Distinguishes it from others of its kind: host and number of the process. */
   readonly name: string;
 }
 
-/** What a process learns when it renews its lease. */
+/** The answer to a process that renews its lease. */
 export interface PeerNews {
   /** False when this process was given up meanwhile: it joins again under another id. */
   readonly isKnown: boolean;
@@ -35,7 +35,7 @@ export interface PeerNews {
   readonly expired: readonly string[];
   /** The newest version of the shared configuration; 0 when there is none. */
   readonly configuration: number;
-  /** Of the duties that were asked for: those that are this process's until its lease is over. */
+  /** Of the requested duties: those that are this process's until its lease is over. */
   readonly leads: readonly Duty[];
 }
 
@@ -45,13 +45,13 @@ export interface ServingPeer extends PeerFacts {
   readonly configuration: ConfigurationStanding;
 }
 
-/** Who serves over the database. */
+/** The processes that serve over the database. */
 export interface ProxyPeers {
   /** True when no other proxy serves; an API has none. @throws ParleyError store_unavailable */
   join(id: string, leaseMs: number, facts: PeerFacts): Promise<boolean>;
   /**
-   * Renews the lease, and takes each of the duties that nobody has whose lease runs: what one process has, no other gets
-   * until that one has left or its lease is over. It says how it stands to the shared configuration. @throws ParleyError store_unavailable
+   * Renews the lease, reports the standing, and takes each duty that no process with a running lease has: what one has,
+   * no other gets until that one has left or its lease is over. @throws ParleyError store_unavailable
    */
   beat(
     id: string,
@@ -61,10 +61,10 @@ export interface ProxyPeers {
   ): Promise<PeerNews>;
   /**
    * Gives up a process that is dead or leaves: its open rows become `interrupted`, what its calls have not used of shared
-   * limits goes back, and its duties are anybody's. A repeat changes nothing. @throws ParleyError store_unavailable
+   * limits goes back, and its duties are free. A repeat changes nothing. @throws ParleyError store_unavailable
    */
   retire(id: string, at: number): Promise<void>;
-  /** Tells every proxy that a key or a model has changed. @throws ParleyError store_unavailable */
+  /** Notifies every proxy that a key or a model has changed. @throws ParleyError store_unavailable */
   announce(): Promise<void>;
   /** Those whose lease runs, by kind and name. */
   serving(): Promise<readonly ServingPeer[]>;

@@ -1,5 +1,5 @@
 /**
- * What users ask of the records: their own, by id, by filter, page by page.
+ * What users query of the records: their own, by id, by filter, page by page.
  * Owns the interface; every call names the user, so that a foreign record looks like a missing one (D4).
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
@@ -51,7 +51,7 @@ export interface ConversationPageRequest extends PageRequest {
   readonly order: (typeof CONVERSATION_ORDERS)[number];
 }
 
-/** What the calls of one conversation came to, by the proxy's rows. */
+/** The sums of the calls of one conversation, by the proxy's rows. */
 export interface ConversationUsage {
   readonly conversationId: ConversationId;
   readonly modelName: string;
@@ -99,7 +99,7 @@ export interface RecordSearch {
     page: ConversationPageRequest,
   ): Promise<readonly PagedConversation[]>;
   countConversations(userId: UserId, filter: ConversationFilter): Promise<number>;
-  /** Null where there is no such record, or it is somebody else's. */
+  /** Null where there is no such record, or it is another user's. */
   conversationsById(
     userId: UserId,
     ids: readonly ConversationId[],
@@ -113,14 +113,14 @@ export interface RecordSearch {
   sandboxes(userId: UserId, page: PageRequest, filter?: SandboxFilter): Promise<readonly SandboxRow[]>;
   countSandboxes(userId: UserId, filter: SandboxFilter): Promise<number>;
   sandboxesById(userId: UserId, ids: readonly SandboxId[]): Promise<readonly (SandboxRow | null)[]>;
-  /** Those made through the API whose machine never spoke: the process died in between. */
+  /** Those made through the API whose machine never began: the process died in between. */
   sandboxesNeverMade(): Promise<readonly SandboxRow[]>;
   /**
    * One sandbox with a runtime or files that the embedded engine keeps, and one that it does not: then another engine
    * does. Null where there is none.
    */
   liveSandboxes(): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }>;
-  /** Of one user, or of everybody; by creation. A filter is looked for in every run before the page. */
+  /** Of one user, or of all users; by creation. The filter applies before the page. */
   runs(page: PageRequest, userId: UserId | null, filter?: RunFilter): Promise<readonly RunRow[]>;
   /** By their position, which is the order of the plan; the id of the cursor is the key. */
   runItems(id: RunId, page: PageRequest): Promise<readonly PlacedItem[]>;

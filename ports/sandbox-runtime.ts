@@ -9,7 +9,7 @@ import type { SandboxId } from '../core/ids.ts';
 
 /**
  * How well a limit holds: `sandbox`, the kernel holds it for the sandbox as a whole; `process`, the kernel holds it
- * for each process by itself; `watched`, somebody looks now and then and ends a sandbox that is over it; `none`.
+ * for each process by itself; `watched`, its use is polled, and a sandbox that is over it is ended; `none`.
  */
 export type LimitStrength = 'sandbox' | 'process' | 'watched' | 'none';
 
@@ -59,7 +59,7 @@ export type CrashCause =
   | { readonly kind: 'exit'; readonly exitCode: number | null }
   /** The kernel ended it because its memory was used up. */
   | { readonly kind: 'out_of_memory' }
-  /** It kept more on disk than it may, and was ended for it; `bound` is absent where a runtime does not tell which. */
+  /** It kept more on disk than it may, and was ended; `bound` is absent where a runtime does not report which. */
   | { readonly kind: 'disk_limit'; readonly bound?: DiskBound };
 
 /** Bytes or files of its own; the last files of a file system; files where it makes its socket. */
@@ -100,10 +100,10 @@ export type RuntimePresence =
   | {
       readonly kind: 'stopped';
       readonly generation: number;
-      /** True when its host took it away, and no command of ours asked for that. */
+      /** True when its host took it away, and no command of ours caused that. */
       readonly isEvicted?: boolean;
     }
-  /** `reason` is for people and holds the last words; `cause` is absent where a runtime does not tell it. */
+  /** `reason` is for people and holds the last output; `cause` is absent where a runtime does not report it. */
   | {
       readonly kind: 'crashed';
       readonly generation: number;
@@ -153,7 +153,7 @@ export interface SandboxRuntime {
   stop(target: { readonly sandboxId: SandboxId; readonly generation: number }): Promise<void>;
   /** Stops whatever is up and removes all storage. Gone is success. @throws ParleyError runtime_unreachable */
   destroy(sandboxId: SandboxId): Promise<void>;
-  /** Never throws: what cannot be asked is `unknown`. */
+  /** Never throws: a sandbox that cannot be queried is `unknown`. */
   inspect(sandboxId: SandboxId): Promise<RuntimePresence>;
   /** Every sandbox of this installation that the runtime holds, up or stopped. @throws ParleyError runtime_unreachable */
   list(): Promise<

@@ -1,6 +1,6 @@
 /**
  * The part of a deployment's configuration that all processes over one database have in common, one version after another.
- * Owns the interface; what a version may hold, and who can take it, is decided where it is read.
+ * Owns the interface; what a version may hold, and which process can take it, is decided where it is read.
  */
 
 /** What was in force between two changes; its number and text never change. */
@@ -23,6 +23,6 @@ export interface ConfigurationStanding {
 export interface SharedConfiguration {
   /** The newest, or the newest below another; null when there is none. @throws ParleyError store_unavailable */
   newest(below?: number): Promise<ConfigurationVersion | null>;
-  /** False when `next.version - 1` is not the newest: somebody else was faster. @throws ParleyError store_unavailable */
+  /** False when `next.version - 1` is not the newest: another put was first. @throws ParleyError store_unavailable */
   put(next: ConfigurationVersion, at: number): Promise<boolean>;
 }

@@ -3,7 +3,7 @@
  * Owns the interface; the amounts of one account are in one unit, and their division is `core/money/lease.ts`.
  */
 
-/** What a limit counts; money of a run and of a key are told apart, because a dead proxy's rows are summed by either. */
+/** What a limit counts; money of a run and of a key are separate, because a dead proxy's rows are summed by either. */
 export type LeaseUnit = 'run_nano_usd' | 'key_nano_usd' | 'requests' | 'tokens' | 'calls';
 
 /** One limit in one window of it. */
@@ -15,15 +15,15 @@ export interface LeaseAccount {
   readonly windowFrom: number;
 }
 
-/** What a proxy says of an account, and what it asks for. */
+/** What a proxy reports of an account, and what it requests. */
 export interface LeaseExchange {
   readonly account: LeaseAccount;
   /** The proxy, as it joined. */
   readonly holder: string;
   readonly limit: number;
-  /** What was used before anybody shared it; null while that is not known, which is asked for once. */
+  /** What was used before any proxy shared it; null while that is not known, which is requested once. */
   readonly earlier: number | null;
-  /** What the holder used since it last said so. */
+  /** What the holder used since its last exchange. */
   readonly charged: number;
   readonly held: number;
   readonly inFlight: number;
@@ -42,10 +42,10 @@ export type LeaseAnswer =
       readonly spent: number;
       /** What the other holders may still use. */
       readonly others: number;
-      /** Somebody else waits: whatever is not held goes back with the next exchange. */
+      /** Another holder waits: all that is not held goes back with the next exchange. */
       readonly isWanted: boolean;
     }
-  /** Nobody has used the account: say with `earlier` what was used before. */
+  /** No proxy has used the account: report in `earlier` what was used before. */
   | { readonly kind: 'unknown' }
   /** The holder was given up: its share went back, and it goes on under another name. */
   | { readonly kind: 'lost' };
@@ -53,13 +53,13 @@ export type LeaseAnswer =
 /** Shares of limits. */
 export interface SpendLeases {
   /**
-   * Says what was used, and takes, keeps or gives back a share, in one transaction.
+   * Reports what was used, and takes, keeps or gives back a share, in one transaction.
    * @throws ParleyError store_unavailable when nothing of it was applied
    */
   exchange(exchange: LeaseExchange): Promise<LeaseAnswer>;
   /**
-   * Counts the rows of a holder that was given up: what it had not said is in them. A repeat, such as after more of its
-   * rows have come, counts each row once.
+   * Counts the rows of a holder that was given up: what it had not reported is in them. A repeat, such as after more of
+   * its rows have come, counts each row once.
    * @throws ParleyError store_unavailable
    */
   settle(holder: string): Promise<void>;

@@ -46,7 +46,7 @@ export interface SpendLog {
   search(query: SpendQuery): Promise<readonly SpendRow[]>;
   /**
    * A page of calls within an interval, in the same order, with no more of each than joining needs. The list belongs
-   * to whoever asked, to be emptied once it is done with: there may be a thousand pages.
+   * to the caller, which empties it after use: there may be a thousand pages.
    */
   joinable(page: CallPage): Promise<JoinableCall[]>;
   /**

@@ -17,7 +17,7 @@ export interface StartTask {
   readonly createdAt: number;
   /** The caller's `Idempotency-Key`; null when none was sent. */
   readonly idempotencyKey: string | null;
-  /** Tells two requests under one key apart. */
+  /** Distinguishes two requests under one key. */
   readonly fingerprint: string;
   /** The request without the values of secrets, to be echoed. */
   readonly request: Json;
@@ -27,17 +27,17 @@ export interface StartTask {
 /**
  * How far a start has come that its machine may not have yet. `accepted`: its secrets may be missing. `sealed`: it holds
  * all that its machine needs, and is delivered whatever becomes of the process that took it. `abandoned`: it is being
- * taken back, and no caller has heard of it.
+ * taken back, and no caller was answered with it.
  */
 export type StartStage = 'accepted' | 'sealed' | 'abandoned';
 
-/** A start that is this process's to bring on, until its lease ends. */
+/** A start that this process has to deliver or to take back, until its lease ends. */
 export interface LeasedStart {
   readonly task: StartTask;
   readonly stage: StartStage;
 }
 
-/** Which starts are asked for. */
+/** Which starts are requested. */
 export interface StartLease {
   /** Those whose lease has ended by then; null takes all, for a process that is alone on the store. */
   readonly now: number | null;
@@ -47,9 +47,9 @@ export interface StartLease {
   readonly limit: number | null;
 }
 
-/** How a start is let in where slots are few. */
+/** How a start is admitted where slots are few. */
 export type StartAdmission =
-  /** With its place, or not at all: what placement refuses for another reason is told by the task (D16). */
+  /** With its place, or not at all: what placement refuses for another reason is in the task (D16). */
   | { readonly kind: 'placed'; readonly place: PlaceRequest }
   /** Placed later, in order, unless as many wait already. */
   | { readonly kind: 'queued'; readonly waitingMax: number };
@@ -58,7 +58,7 @@ export type StartAdmission =
 export type AcceptOutcome =
   /** This task, or the one that the conversation or the user's idempotency key has had before. */
   | { readonly kind: 'kept'; readonly task: StartTask }
-  /** The conversation is somebody else's, or was deleted. */
+  /** The conversation is another user's, or was deleted. */
   | { readonly kind: 'in_use' }
   /** No slot is free, or the queue is full; nothing was kept. */
   | { readonly kind: 'full'; readonly limit: number; readonly current: number }
@@ -74,7 +74,7 @@ export interface StartTaskFilter {
 /** Where accepted starts are kept. */
 export interface StartTaskStore {
   /**
-   * Keeps the task and takes the place that the admission asks for, in one transaction (D29). Until `leasedUntil` it is
+   * Keeps the task and takes the place that the admission names, in one transaction (D29). Until `leasedUntil` it is
    * this process's to seal and to deliver.
    */
   accept(task: StartTask, admission: StartAdmission, leasedUntil: number): Promise<AcceptOutcome>;
@@ -90,13 +90,13 @@ export interface StartTaskStore {
   markDelivered(taskId: string): Promise<void>;
   /** From `until` on any process may take it. */
   returnLease(taskId: string, until: number): Promise<void>;
-  /** Starts that were not delivered, oldest first: each goes to one of several processes that ask. */
+  /** Starts that were not delivered, oldest first: each goes to one of several processes that call. */
   takeUndelivered(lease: StartLease): Promise<readonly LeasedStart[]>;
   /** A start that was not accepted after all, and has left its place; its ids are free for a repeat. */
   remove(taskId: string): Promise<void>;
   /** Those that their machines may not have yet, whichever process holds them. */
   undelivered(): Promise<readonly StartTask[]>;
-  /** Null where there is no such task, or it is somebody else's. */
+  /** Null where there is no such task, or it is another user's. */
   byIds(userId: UserId, ids: readonly string[]): Promise<readonly (StartTask | null)[]>;
   /** By creation. */
   search(userId: UserId, filter: StartTaskFilter, page: PageRequest): Promise<readonly StartTask[]>;

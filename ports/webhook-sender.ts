@@ -1,6 +1,6 @@
 /**
  * Calls another system's server when something has happened.
- * Owns the interface; what is told, and when, is decided by who calls.
+ * Owns the interface; what is sent, and when, is decided by the caller.
  */
 export interface WebhookMessage {
   /** As `WEBHOOK_ADDRESS` has it; it may be a secret, and stands in no error. */

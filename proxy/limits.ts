@@ -5,7 +5,7 @@
 
 /** A request body is held in memory to be spliced; agent prompts stay under a few MiB, images make them larger. */
 export const REQUEST_BYTES_MAX = 64 * 1024 * 1024;
-/** Bodies of calls in flight by one key: one at its largest, and ordinary ones without end. */
+/** Bodies of calls in flight by one key: a single largest one, and ample for ordinary ones. */
 export const BODY_BYTES_PER_CALLER_MAX = REQUEST_BYTES_MAX;
 /** Of all keys together: a thousand agents with prompts of half a MiB. */
 export const BODY_BYTES_ALL_MAX = 512 * 1024 * 1024;
@@ -15,13 +15,13 @@ export const CROWDED_RETRY_AFTER_S = 2;
 export const ADMIN_REQUEST_BYTES_MAX = 1024 * 1024;
 /** A reply that is no stream is held up to this size, so that a gateway that drops it midway becomes a clean 502. */
 export const REPLY_HELD_BYTES_MAX = 64 * 1024 * 1024;
-/** A coded reply, decoded for its usage; what is larger is passed on unread, as is a coded stream of more bytes. */
+/** A coded reply, decoded for its usage; a larger reply or coded stream is passed on unread. */
 export const DECODED_BYTES_MAX = 32 * 1024 * 1024;
-/** Of a coded reply, the beginning that is decoded as it grows, until it says what it is. */
+/** The beginning of a coded reply, decoded as it grows, until its kind is clear. */
 export const CODED_HEAD_BYTES_MAX = 64 * 1024;
 /** Comments at the start of a stream are held so far, so that an error behind them still has its status. */
 export const COMMENTS_HELD_BYTES_MAX = 1024;
-/** The end of a stream in which its `finish_reason` is looked for: it stands in one of the last few frames. */
+/** The end of a stream in which its `finish_reason` is searched: it is in one of the last few frames. */
 export const STREAM_TAIL_BYTES = 16 * 1024;
 /** A header that is passed on; callers read 16 KiB of them in all. */
 export const RELAYED_VALUE_LENGTH_MAX = 2_048;
@@ -42,7 +42,7 @@ export const CONNECT_TIMEOUT_MS = 5_000;
 export const GATEWAY_KEEP_ALIVE_MS = 30_000;
 /** Seconds an entry waits for the first byte, and then between two, when it sets no `timeout`. */
 export const TIMEOUT_DEFAULT_S = 600;
-/** The longest `timeout` of an entry: past a day no agent waits. */
+/** The longest `timeout` of an entry: no agent waits longer than a day. */
 export const TIMEOUT_MAX_S = 86_400;
 
 /** The largest `weight` of an entry: beyond it the others of its name would get nothing. */
@@ -51,7 +51,7 @@ export const WEIGHT_MAX = 1_000;
 export const RETRIES_MAX = 10;
 /** The pause before the first further try, doubled for each one after, unless the gateway names another. */
 export const RETRY_PAUSE_MS = 250;
-/** The longest pause before a further try; a gateway that asks for more gets its answer passed on instead. */
+/** The longest pause before a further try; if a gateway requests more, its answer is passed on instead. */
 export const RETRY_PAUSE_MS_MAX = 10_000;
 
 /** A client that has not sent its whole request by then is cut off; the reply may take as long as it needs. */
@@ -64,7 +64,7 @@ export const HEADER_BYTES_MAX = 32 * 1024;
 export const CLOSE_GRACE_MS = 5_000;
 
 /**
- * Spend rows reach the store at most this much later. The longer they are held, the more of them outlive the collections
+ * Spend rows reach the store at most this much later. The longer they are held, the more of them survive collections
  * of short-lived objects, each of which copies them.
  */
 export const FLUSH_AFTER_MS = 100;
@@ -81,7 +81,7 @@ export const SPOOL_BYTES_MAX = 1024 * 1024 * 1024;
 /** Room on disk for closing rows while the disk is full: no new call begins then, so those in flight have to fit. */
 export const RESERVE_BYTES = 4 * 1024 * 1024;
 /**
- * What was sent to the store is kept for so long: more than the log of a SQLite database holds, which empties it at 4 MiB
+ * How much of what was sent to the store is kept: more than the log of a SQLite database, which is emptied at 4 MiB
  * of pages, and one call changes several of them.
  */
 export const KEPT_BYTES_MAX = 8 * 1024 * 1024;
@@ -90,16 +90,16 @@ export const KEPT_FILES_MAX = 500;
 export const SPEND_PAGE_ROWS = 1_000;
 /** Rows folded into daily totals in one transaction: short enough not to hold up the rows that come in. */
 export const FOLD_ROWS = 500;
-/** How often old rows are looked for. */
+/** How often old rows are searched. */
 export const FOLD_EVERY_MS = 3_600_000;
 /** The longest retention: ten years. */
 export const RETENTION_DAYS_MAX = 3_650;
 
 /** Virtual keys kept in memory with their use; further ones are read from the store again. */
 export const KEYS_IN_MEMORY_MAX = 10_000;
-/** A key that was changed by another process counts as it was for at most this long. */
+/** After another process changes a key, its old record counts for at most this long. */
 export const KEY_MEMORY_MS = 30_000;
-/** What a run may spend is asked again after this, so that a change of it counts soon. */
+/** The budget of a run is read again after this, so that a change of it counts soon. */
 export const BUDGET_MEMORY_MS = 1_000;
 /** Runs whose spend is kept in memory; that of others is read again. */
 export const RUNS_IN_MEMORY_MAX = 10_000;
@@ -113,19 +113,19 @@ export const TOKENS_OF_A_CALL_MAX = 1_000_000_000;
  * with more cannot be bounded.
  */
 export const OUTPUT_TOKENS_ASSUMED = 262_144;
-/** Calls that wait for money of one budget; a run has fewer agents, and further calls are told to come again. */
+/** Calls that wait for money of one budget; a run has fewer agents; further calls are refused with a `retry-after`. */
 export const RESERVATIONS_WAITING_MAX = 1_000;
 /** The longest wait for money that calls in flight hold: clients give up after ten minutes. */
 export const RESERVATION_WAIT_MS_MAX = 300_000;
 /** Sent as `retry-after` to a call that waited for money in vain. */
 export const BUSY_RETRY_AFTER_S = 5;
-/** Tags of one row: what a person may look for, and no more than a row should hold. */
+/** Tags of one row: enough for searches by users, and no more than a row should hold. */
 export const TAGS_MAX = 32;
 export const TAG_LENGTH_MAX = 128;
-/** The changed file is looked for this often; SIGHUP reads it at once. */
+/** How often the configuration file is checked for changes; SIGHUP reads it at once. */
 export const CONFIG_POLL_MS = 1_000;
 
-/** Open connections of all sandboxes together: one takes a descriptor, and one that is left open is a call of nobody. */
+/** Open connections of all sandboxes together: each takes a descriptor, and an idle one belongs to no call. */
 export const SANDBOX_CONNECTIONS_MAX = 4_096;
 /** Of one conversation's key: its agent has a few calls in flight, and its tools a few more. */
 export const CONNECTIONS_PER_CALLER_MAX = 128;
@@ -134,19 +134,19 @@ export const CONNECTIONS_PER_CALLER_MAX = 128;
 export const PEER_LEASE_MS = 15_000;
 /** The lease is renewed this often; changed keys and models are seen as soon. */
 export const PEER_BEAT_MS = 1_000;
-/** Before its lease is over, a proxy stops to use what others may be given then: a request to the database takes time. */
+/** A proxy stops using its shares this long before its lease ends: a request to the database takes time. */
 export const PEER_LEASE_MARGIN_MS = 3_000;
-/** What was used of shared limits is told this often, and what somebody else waits for is given back. */
+/** How often a proxy reports its use of shared limits, and gives back what other proxies wait for. */
 export const LEASE_REPORT_MS = 250;
-/** Who waits for others to give something back asks this often. */
+/** How often a proxy that waits for shares of others requests them again. */
 export const LEASE_RETRY_MS = 100;
-/** A share is at most this part of the limit beyond what calls in flight hold: with sixteen proxies all of it is out. */
+/** A share is at most this part of the limit beyond what calls in flight hold: sixteen proxies hold all of it. */
 export const LEASE_SHARES = 16;
-/** Calls that a share is meant to last for. */
+/** Calls for which a share should last. */
 export const LEASE_CALLS = 16;
-/** A share that nobody has used for so long goes back. */
+/** A share that no call has used for so long goes back. */
 export const LEASE_SURPLUS_IDLE_MS = 1_000;
-/** A limit that nobody has used for so long is forgotten here. */
+/** A limit that no call has used for so long is forgotten here. */
 export const LEASE_ACCOUNT_IDLE_MS = 60_000;
-/** Former names of a proxy whose calls may still end; a proxy that is given up more often is not worth its rows. */
+/** Former ids of a proxy whose calls may still end; if it is given up more often, older ids are dropped. */
 export const FORMER_NAMES_MAX = 64;

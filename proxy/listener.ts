@@ -40,14 +40,14 @@ export async function openListener(
     serve,
   );
   server.keepAliveTimeout = CLIENT_KEEP_ALIVE_MS;
-  // A port of this machine is its users'; a socket is bound into sandboxes.
+  // Only sockets are bound into sandboxes; a port serves users of this machine.
   if ('socketPath' in wanted) {
     server.maxConnections = sandboxes.max;
     server.on('connection', (socket) => sandboxes.shares.opened(socket));
   }
   server.on('connection', joinShortWrites);
   server.on('clientError', refuseUnreadable);
-  // A request that expects what nobody knows is served all the same; Node would refuse it outside of the envelope.
+  // A request with an unknown `Expect` header is served all the same; Node would refuse it without our envelope.
   server.on('checkExpectation', serve);
   if ('socketPath' in wanted) await removeStaleSocket(wanted.socketPath);
   await bind(server, wanted);
@@ -70,7 +70,7 @@ function bind(server: Server, wanted: ProxyAddress): Promise<void> {
   });
 }
 
-/** A killed process leaves its socket file behind; one that still answers is left alone. */
+/** A killed process leaves its socket file behind; a socket that still answers is left alone. */
 async function removeStaleSocket(socketPath: string): Promise<void> {
   const isSocket = lstatSync(socketPath, { throwIfNoEntry: false })?.isSocket() ?? false;
   if (isSocket && !(await answers(socketPath))) rmSync(socketPath, { force: true });

@@ -37,7 +37,7 @@ export interface LiveConfig {
 }
 
 export interface ProxyParts {
-  /** Replaced by a reload; whoever needs it twice for one call takes it once. */
+  /** Replaced by a reload; code that uses it twice for one call reads it once. */
   live: LiveConfig;
   readonly vendor: string;
   readonly env: Environment;
@@ -61,7 +61,7 @@ export interface ProxyParts {
   readonly sandboxes: SandboxConnections;
   /** Bodies of calls in flight. */
   readonly bodies: HeldBytes;
-  /** The same as their headers say it: what will find no room beside its caller's others is not even begun. */
+  /** The same by their headers: a body that cannot fit beside its caller's others is not read at all. */
   readonly announced: HeldBytes;
   /** The proxy takes no new call and ends those in flight. */
   isDraining: boolean;

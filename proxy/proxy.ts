@@ -57,11 +57,11 @@ export interface ProxyOptions {
   readonly budgets?: SpendBudgets;
   /** Open connections of all sandboxes; lower than the default where the process may open few descriptors. */
   readonly sandboxConnectionsMax?: number;
-  /** Told when a bound strikes that sandboxes share. */
+  /** Called when sandboxes reach a bound that they share. */
   readonly onStrike?: (text: string) => void;
-  /** Told when the store had lost calls that it was brought before. */
+  /** Called when the store had lost calls that were written to it before. */
   readonly onSpendLost?: (lost: SpendLoss) => void;
-  /** Where other proxies serve over the same store; without it what is left of every limit is known here alone. */
+  /** Where other proxies serve over the same store; without it this process alone knows the rest of every limit. */
   readonly sharing?: ProxySharing;
   /** For `os.environ/NAME` in `POST /model/new`; none when left out. */
   readonly env?: Environment;
@@ -73,9 +73,9 @@ export interface ProxyMetrics extends Readonly<CallCounters> {
   readonly isStoreReachable: boolean;
 }
 
-/** The proxy as whoever starts it holds it. */
+/** A running proxy, for the process that starts it. */
 export interface Proxy {
-  /** Opens one more address; the first call also brings in what earlier processes left in the spool. */
+  /** Opens one more address; the first call also stores the rows that earlier processes left in the spool. */
   listen(address: ProxyAddress): Promise<ProxyAddress>;
   /** Every address listened on, as bound. */
   readonly addresses: readonly ProxyAddress[];
@@ -91,7 +91,7 @@ export interface Proxy {
   reload(config: ProxyConfig): void;
   /** Counts a configuration that was refused, for the metrics. */
   reloadRefused(): void;
-  /** Brings the rows of every call that has ended to the store; while it is away, to no effect. */
+  /** Writes the rows of every ended call to the store; has no effect while the store is away. */
   flushSpend(): Promise<void>;
   metrics(): ProxyMetrics;
 }
@@ -104,7 +104,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   let recovery: Promise<void> | null = null;
   return {
     async listen(address) {
-      // The store being away is no reason not to serve: the writer keeps the order and tries again.
+      // The proxy serves even while the store is away: the writer keeps the order and tries again.
       recovery ??= joined(parts).then(() => retention?.start());
       await Promise.all([recovery, readyCodings()]);
       const listener = await openListener(address, (req, res) => route(parts, req, res), parts.sandboxes);
@@ -144,7 +144,7 @@ export function createProxy(options: ProxyOptions): Proxy {
   };
 }
 
-/** Named among the others first, because of those that are not, open rows count as interrupted. */
+/** Joins first, because the open rows of a proxy that has not joined count as interrupted. */
 async function joined({ shared, writer }: ProxyParts): Promise<void> {
   await shared?.life.start();
   await writer.flush();

@@ -1,6 +1,6 @@
 /**
- * An error that a gateway put where an answer belongs, sent on as the plain reply that it should have been (D22).
- * Owns that reply, and that another try comes before it; must not look for the error.
+ * An error that a gateway sent in place of an answer, passed on as a plain error reply (D22).
+ * Owns that reply, and that another try comes before it; must not search for the error.
  */
 import { relayedError, relayedHeaders } from './relay/gateway-reply.ts';
 import { statusOfError } from './in-band-error.ts';
@@ -11,7 +11,7 @@ type RefusalOptions = Pick<ReplyOptions, 'res' | 'kind' | 'headers' | 'ownHeader
 
 const PLAIN = { contentType: 'application/json', isCoded: false };
 
-/** Unless it is tried again, while the caller has nothing of a reply yet. `frame` is the object around `error`. */
+/** Sends nothing if the call is tried again, before any reply to the caller. `frame` is the object around `error`. */
 export function refuse(
   { res, kind, headers, ownHeaders, apiKey, handOver }: RefusalOptions,
   frame: JsonObject,

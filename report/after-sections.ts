@@ -1,5 +1,5 @@
 /**
- * The parts of a report about what a run did beside its conversations: branches it pushed, and who was told of its end.
+ * The parts of a report about what a run did beside its conversations: pushed branches, and notifications of its end.
  * Pure: data in, blocks out; must not lay anything out.
  */
 import { boundedList, left, table, text, type Section } from './document.ts';
@@ -75,7 +75,7 @@ const STEP_STATES = {
   failed: 'not told',
 } as const satisfies Readonly<Record<LastStepShown['state'], string>>;
 
-/** Without blocks where nobody is told of the end, or the end is still to come. */
+/** Without blocks where the job notifies no receiver of the end, or the run has not ended. */
 export function lastStepSection({ lastSteps }: ReportData): Section {
   const rows = lastSteps.map(({ step, state, at, problem }) => [
     `notify ${step + 1}`,

@@ -1,6 +1,6 @@
 /**
  * A report as a document, before it is Markdown or HTML.
- * Owns the few kinds of blocks; texts in it are plain and escaped by whoever lays them out.
+ * Owns the few kinds of blocks; texts in it are plain, and the renderers escape them.
  */
 import { counted } from '../core/text/counted.ts';
 
@@ -30,12 +30,12 @@ export type Block =
   /** Lines as a program printed them. */
   | { readonly kind: 'output'; readonly lines: readonly string[] };
 
-/** How a line is meant, for outputs that have colours; the words say it as well. */
+/** The meaning of a line, for outputs that have colours; the words say it as well. */
 export type Tone = 'plain' | 'good' | 'bad';
 
 /** A part of a report under its own title. */
 export interface Section {
-  /** Null for what stands right under the title. */
+  /** Null for the part right under the title. */
   readonly title: string | null;
   readonly blocks: readonly Block[];
 }
@@ -60,7 +60,7 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
   return rows.length === 0 ? [] : [{ kind: 'table', columns, rows }];
 }
 
-/** Behind a table that shows the first ones only. */
+/** Follows a table that shows the first rows only. */
 export function andMore(rest: number, what: string): readonly Block[] {
   return rest === 0 ? [] : [text(`And ${counted(rest, what)} more: a .jsonl report holds all.`)];
 }

@@ -1,6 +1,6 @@
 /**
- * What went wrong with an item, for whoever has to act on it: what failed, why, and the last it said.
- * Pure; owns which text tells it; must not lay anything out.
+ * What went wrong with an item, for the reader who has to act on it: what failed, why, and its last output.
+ * Pure; owns the choice of texts; must not lay anything out.
  */
 import { outcomeSentence } from '../core/run/outcome-words.ts';
 import { endedWell } from '../core/status.ts';
@@ -11,10 +11,10 @@ import { cut } from './report-words.ts';
 /** Whose last lines they are. */
 export type FailedPart = 'check' | 'agent' | 'sandbox';
 
-/** An item that did not end well, and what is known of why. */
+/** An item that ended without success, and what is known of the cause. */
 export interface Failure {
   readonly key: string;
-  /** How it ended, as a person says it: `The agent made no more progress`. */
+  /** How it ended, as a sentence: `The agent made no more progress`. */
   readonly outcome: string;
   /** Why, as it was recorded; null when nothing was. */
   readonly reason: string | null;
@@ -23,7 +23,7 @@ export interface Failure {
   readonly lines: readonly string[];
 }
 
-/** As many as of a check. */
+/** The same number as for a check. */
 const LINES_MAX = 20;
 const LINE_CHARACTERS_MAX = 300;
 
@@ -36,13 +36,13 @@ export function shownReason(reason: string): string {
   return plainLines(cut(reason, REASON_CHARACTERS_MAX)).join('\n');
 }
 
-/** Ended, and not well; what waits or was left out has not failed. */
+/** Ended without success; an item that waits or was left out has not failed. */
 export function hasFailed({ row }: Pick<ReportItem, 'row'>): boolean {
   if (row?.phase !== 'ended' || endedWell(row.outcome)) return false;
   return row.outcome !== 'waiting' && row.outcome !== 'skipped';
 }
 
-/** In the order of the plan; what was cancelled stands behind what went wrong by itself. */
+/** In the order of the plan; cancelled items come after those that failed by themselves. */
 export function failuresOf(items: readonly ReportItem[]): readonly Failure[] {
   const failed = items.filter(hasFailed);
   const wasCancelled = ({ row }: ReportItem): boolean => row?.outcome === 'cancelled';
@@ -61,7 +61,7 @@ function partOf({ row }: ReportItem): FailedPart {
   return row?.failureClass === 'infra' ? 'sandbox' : 'agent';
 }
 
-/** Of a sandbox that failed nothing is left but the reason. */
+/** A failed sandbox leaves nothing but the reason. */
 function linesOf({ check, answer }: ReportItem, part: FailedPart): readonly string[] {
   if (part === 'check') return check;
   if (part === 'sandbox' || answer === null) return [];

@@ -57,7 +57,7 @@ function record(
     unpriced_calls: spend.unpriced,
     prompt_tokens: spend.promptTokens,
     completion_tokens: spend.completionTokens,
-    // Null when every call is unpriced: an amount that nobody knows is not 0 (D26).
+    // Null when every call is unpriced: an unknown amount is not 0 (D26).
     spent_nano_usd: spend.calls > 0 && spend.unpriced === spend.calls ? null : spend.nanoUsd,
     billed_nano_usd: billed?.assigned ?? null,
     estimated_nano_usd: billed?.estimated ?? null,
@@ -75,7 +75,7 @@ function deliveryFields({ pullRequest, ...branch }: NonNullable<ReportItem['deli
   return { ...branch, ...(pullRequest === null ? {} : { pull_request: pullRequest }) };
 }
 
-/** Of the whole run: whoever sums up amounts learns with each that they may be too small. */
+/** Of the whole run: every record warns readers that sums of amounts may be too small. */
 function lossFields({ calls, costNanoUsd, from, to, mayBeMore, seenAt }: SpendLoss) {
   return {
     calls,

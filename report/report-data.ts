@@ -1,5 +1,5 @@
 /**
- * Everything a report says, gathered before a word of it is written.
+ * Everything that a report contains, gathered before it is written.
  * Owns the shapes; must not read, count or lay out anything.
  */
 import type { RunId } from '../core/ids.ts';
@@ -12,7 +12,7 @@ import type { ReconciliationRecord } from '../core/reconcile/reconciliation-reco
 /** What our proxy counted: calls of one item over all attempts, or of the whole run. */
 export interface OwnSpend {
   readonly calls: number;
-  /** Calls whose price nobody knows; they are in no amount (D26). */
+  /** Calls of unknown price; they are in no amount (D26). */
   readonly unpriced: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
@@ -25,7 +25,7 @@ export interface CollectedFile {
   readonly href: string;
 }
 
-/** What became of the branch of one item. */
+/** The delivery of the branch of one item. */
 export interface DeliveredItem {
   readonly state: DeliveryState;
   readonly repository: string;
@@ -44,7 +44,7 @@ export interface ShownText {
   readonly cut: number;
 }
 
-/** What the run before came to, of the same job and user. */
+/** The result of the previous run of the same job and user. */
 export interface LastRun {
   readonly runId: RunId;
   readonly total: number;
@@ -74,7 +74,7 @@ export interface ReportItem {
   /** The last lines of a check that failed; empty for any other end. */
   readonly check: readonly string[];
   readonly prompt: ShownText;
-  /** What the agent said last; null when it said nothing that is kept. */
+  /** The agent's last message; null when none is kept. */
   readonly answer: ShownText | null;
   /** What it changed, as Git writes it; null when nothing was collected. */
   readonly patch: ShownText | null;
@@ -82,7 +82,7 @@ export interface ReportItem {
   readonly checkCommand: string | null;
   /** The end of what its last check printed, passed or not; null when none ran. */
   readonly checkOutput: ShownText | null;
-  /** Numbers that the job's commands said about it, in the order of the job; empty for none. */
+  /** Numbers that the job's commands gave it, in the order of the job; empty for none. */
   readonly scores: readonly Score[];
   /** Null when nothing was to be pushed. */
   readonly delivery: DeliveredItem | null;
@@ -104,7 +104,7 @@ export interface ReportData {
   readonly spend: OwnSpend;
   /** Calls of its time that the store had lost; null when none are known. */
   readonly spendLost: SpendLoss | null;
-  /** Who was told of the end, in the order of the job; empty before. */
+  /** Notifications of the end, in the order of the job; empty before. */
   readonly lastSteps: readonly LastStepShown[];
   readonly reconciliation: ReconciliationRecord | null;
   /**
@@ -112,7 +112,7 @@ export interface ReportData {
    * without a reconciliation.
    */
   readonly exactSkewsMs: readonly number[];
-  /** Where readers reach the console, for links; null when nobody has said. */
+  /** Where readers reach the console, for links; null when it is not configured. */
   readonly consoleUrl: string | null;
   /** Epoch milliseconds. */
   readonly writtenAt: number;

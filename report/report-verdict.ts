@@ -1,5 +1,5 @@
 /**
- * What a run came to, in one sentence each for its work and for its money.
+ * The result of a run, in one sentence each for its work and for its money.
  * Owns the verdicts; must not lay anything out.
  */
 import type { ReconciliationDone } from '../core/reconcile/reconciliation-record.ts';
@@ -11,13 +11,13 @@ import type { Tone } from './document.ts';
 import type { ReportData } from './report-data.ts';
 import { nanoWords, usdWords } from './report-words.ts';
 
-/** What came of the run, in a few words. */
+/** The result of the run, in a few words. */
 export interface Verdict {
   readonly words: string;
   readonly tone: Tone;
 }
 
-/** As a report begins with them. */
+/** The beginning of a report. */
 export function reportVerdicts(data: ReportData): readonly Verdict[] {
   return [workVerdict(data), moneyVerdict(data)].filter((one) => one !== null);
 }
@@ -55,7 +55,7 @@ function restReason({ mode, reason }: RunRow): string {
   return reason === null || reason === mode ? ` (${mode})` : ` (${mode}: ${reason})`;
 }
 
-/** Null when nobody asked for an account of the money. */
+/** Null when neither the job nor a user requested a reconciliation. */
 export function moneyVerdict({ reconciliation, asksReconciliation, run }: ReportData): Verdict | null {
   if (reconciliation === null) {
     if (!asksReconciliation) return null;
@@ -82,7 +82,7 @@ function toleranceVerdict({ summary, unmatchedNanoUsdMax, unbilledMax }: Reconci
     : { words: `Reconciled outside tolerance: ${bound}`, tone: 'bad' };
 }
 
-/** Checked anew from the parts, rows and conversations included: a report does not take its own word for it. */
+/** Recomputed from the parts, rows and conversations included: the report does not trust the recorded sums. */
 export function sumVerdict({ result, rows }: ReconciliationDone): Verdict {
   const [total, assigned] = [BigInt(result.total), BigInt(result.assigned)];
   const rowSum = new ExactSum();

@@ -1,4 +1,4 @@
-// Tool call ids that say where they come from, so that a history alone tells how far a conversation is.
+// Tool call ids that say where they come from, so that a history alone shows how far a conversation is.
 // It must not know what a turn contains.
 
 const idPattern = /^call_([A-Za-z0-9_-]+)_(\d{1,6})_(\d{1,6})$/;

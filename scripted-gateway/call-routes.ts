@@ -85,7 +85,7 @@ async function answerCall(
     await answerPendingError(call, choice, context);
     return await answerTurn(call, { ...choice, workingDir }, { reply, context, form });
   } catch (error) {
-    // Nobody is there to read an error, and a call whose client left before it was billed costs nothing.
+    // The client has left and reads no error, and a call whose client left before it was billed costs nothing.
     if (call.signal.aborted) return reply.hijack();
     throw error;
   }

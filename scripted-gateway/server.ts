@@ -39,7 +39,7 @@ export function createServer(context: GatewayContext): FastifyInstance {
   });
   for (const path of healthPaths) server.get(path, () => ({ status: 'ok' }));
   void server.register((guarded, _options, done) => {
-    // Before the body is read: who has no key learns nothing from how a body fails.
+    // Before the body is read: a client without a key learns nothing from how a body fails.
     guarded.addHook('onRequest', (request, _reply, next) => {
       context.ring(presentedKey(request.headers));
       next();
@@ -89,7 +89,7 @@ function sendError(url: string, reply: FastifyReply, error: FastifyError | ApiEr
   return reply.status(known.status).send(envelope);
 }
 
-/** The framework's own errors are about the body, or defects of this program whose text is nobody's business. */
+/** The framework's own errors are about the body, or defects of this program whose text clients must not see. */
 function apiErrorOf(error: FastifyError): ApiError {
   const status = error.statusCode ?? 500;
   const isCallers = status >= 400 && status < 500;
@@ -108,7 +108,7 @@ const exportMediaTypes: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
 };
 
-/** The export, chunk by chunk; rows billed after the first chunk was asked for are not in it. */
+/** The export, chunk by chunk; rows billed after the first chunk was requested are not in it. */
 export function* exportChunks(
   rows: readonly LedgerRow[],
   options: { readonly format: ExportFormat; readonly isWanted: (row: LedgerRow) => boolean },

@@ -1,6 +1,6 @@
 /**
  * etcd and an API server of Kubernetes for tests: their arguments, keys and credentials.
- * Owns what every such pair needs, wherever its programs run; whoever starts them owns their processes.
+ * Owns what every such pair needs, wherever its programs run; the caller that starts them owns their processes.
  */
 import type { ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
@@ -58,7 +58,7 @@ export function serverArguments(
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${written('account.pub', publicKey)}`,
     `--service-account-signing-key-file=${written(path.basename(accountKeyOf(dir)), privateKey)}`,
-    // A store as old as Debian's tells no progress of a watch, and a list from a cache would wait for it.
+    // A store as old as Debian's reports no progress of a watch, and a list from a cache would wait for it.
     ...['--watch-cache=false', '--feature-gates=WatchList=false,SizeBasedListCostEstimate=false'],
   ];
 }
@@ -91,10 +91,10 @@ function answers({ host, port }: ServerPlace, token: string): Promise<boolean> {
   });
 }
 
-/** The server certifies itself, and its certificate says so. */
+/** The certificate of the server is self-signed, so it is its own authority. */
 export const authorityOf = (dir: string): string => path.join(dir, 'certs', 'apiserver.crt');
 
-/** A file of credentials: who has the token, with that namespace as the default. */
+/** A file of credentials: those of the token, with that namespace as the default. */
 export function writeKubeconfig(
   { dir, host, port }: ServerPlace,
   token: string,

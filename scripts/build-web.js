@@ -19,7 +19,7 @@ const BUNDLER = 'vite';
 /** Below this the API serves it. */
 const BASE = '/console/';
 
-/** Its bundler came after the last build. */
+/** True when the bundler was installed after the last build. */
 export function lacksConsole() {
   return existsSync(SOURCE) && isInstalled(BUNDLER) && !existsSync(STAMP);
 }
@@ -45,7 +45,7 @@ export async function buildWeb() {
   return true;
 }
 
-/** Whoever builds may be a test, and the bundler would then take the packages as they are for development. */
+/** A test may run the build, and the bundler would then take the packages as they are for development. */
 async function forProduction(work) {
   const { env } = process;
   const before = env.NODE_ENV;
@@ -71,7 +71,7 @@ async function bundle(outDir) {
     build: {
       outDir,
       emptyOutDir: true,
-      // Every file has an address of its own: the policy of the page allows nothing written into it.
+      // Every file has an address of its own: the policy of the page allows no inline files.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,

@@ -57,7 +57,7 @@ const LOADED_BY_PATH = { 'failure-converter': 'workflows/failure-converter.ts' }
 const BUNDLED_PACKAGES = ['@marcbachmann/cel-js', 'commander', 'yaml', 'zod'];
 /** The same parser as modules: what nothing calls is left out, and nothing is wrapped. */
 const AS_MODULES = { yaml: './node_modules/yaml/browser/index.js' };
-/** What a bundled package of CommonJS asks for is a part of Node, and a module has no `require` of its own. */
+/** A bundled package of CommonJS requires only parts of Node, and a module has no `require` of its own. */
 const REQUIRE_OF_NODE =
   "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);";
 /** The terms of the packages whose code is in dist/. */
@@ -158,7 +158,7 @@ const bundleHost = (outdir) =>
   });
 
 const bundleInside = (outdir) =>
-  // Kept code cannot ask for a module later; `require` does the same for what is there anyway.
+  // Kept code cannot import a module later; `require` does the same for what is there anyway.
   bundlePrograms(INSIDE_PROGRAMS, outdir, {
     ...COMMON_JS,
     plugins: [ENGLISH_ONLY],
@@ -168,14 +168,14 @@ const bundleInside = (outdir) =>
 const bundleByPath = (outdir) =>
   bundlePrograms(LOADED_BY_PATH, outdir, { ...COMMON_JS, packages: 'external' });
 
-/** Its bundler came after the last build, as it does when a checkout that was only used is developed. */
+/** True when the bundler was installed after the last build, as when a checkout that was only used is developed. */
 function lacksWorkflows() {
   return isInstalled(WORKFLOW_BUNDLER) && !existsSync(dist(WORKFLOW_BUNDLE));
 }
 
 /**
- * Temporal's own bundler: nothing else knows what its sandbox needs. Where it is not installed nobody can load a bundle,
- * and an older one must not stay.
+ * Temporal's own bundler: nothing else knows what its sandbox needs. Where it is not installed no worker can load a
+ * bundle, and an older one must not stay.
  */
 async function bundleWorkflows(outdir) {
   const workflowsPath = path.join(ROOT, 'workflows/index.ts');
@@ -200,7 +200,7 @@ async function bundleWorkflows(outdir) {
   writeFileSync(path.join(outdir, WORKFLOW_STAMP), `${JSON.stringify(stamp)}\n`);
 }
 
-/** Each thread of a worker loads the bundle, and nobody reads comments there; its source map still says where code stood. */
+/** Each thread of a worker loads the bundle, so it has no comments; its source map still says where code stood. */
 function compact(config) {
   for (const { use } of config.module.rules.filter(({ test }) => test.test('a.ts'))) {
     use.options.minify = true;

@@ -56,7 +56,7 @@ async function removeGroups(name) {
       try {
         removeGroup(path.join(hierarchy, name));
       } catch {
-        // Still in use: the next look tries again.
+        // Still in use: the next round tries again.
       }
     }
   }
@@ -68,7 +68,7 @@ function removeGroup(group) {
   rmdirSync(group);
 }
 
-/** Folders of clusters on this machine, whoever started them. */
+/** Folders of clusters on this machine, of every user. */
 function machines() {
   const temporary = os.tmpdir();
   const names = readdirSync(temporary).filter((name) => name.startsWith(PREFIX));

@@ -22,7 +22,7 @@ import { end, launch, logOf } from './own-process.ts';
 
 /** Pods get addresses of the loopback network, so that a test can answer at them. */
 const POD_NETWORK = '127.250.0.1/16';
-/** Nodes with this label, empty, are kwok's; others are whoever's made them. */
+/** Nodes with this label, empty, are kwok's; others belong to the caller that made them. */
 export const KWOK_LABEL = 'kwok';
 
 export interface LocalCluster {

@@ -5,11 +5,11 @@
 import { clearInterval, setInterval } from 'node:timers';
 import { closeSync, openSync, readFileSync, rmSync, statSync, utimesSync, writeSync } from 'node:fs';
 
-/** How often a waiting process looks again; short beside a build of a second. */
+/** How often a waiting process checks again; short beside a build of a second. */
 const POLL_MS = 50;
 /** Nothing that is done under a lock takes this long, so an older lock has no owner. */
 const ABANDONED_MS = 10 * 60_000;
-/** How often a holder that works on says so. */
+/** How often a holder that still works renews its lock. */
 const FRESH_MS = 60_000;
 
 /**
@@ -34,7 +34,7 @@ export function withLock(file, work) {
   return result;
 }
 
-/** What is cold builds for longer than a lock is held for by a process that died. */
+/** A cold build can take longer than the time after which a lock counts as abandoned. */
 function keptFresh(file, result) {
   const timer = setInterval(() => utimesSync(file, new Date(), new Date()), FRESH_MS);
   timer.unref();
@@ -53,7 +53,7 @@ function tryLock(file) {
   }
 }
 
-/** True when the owner is dead, or the lock is too old to be anybody's. A lock without an id is being written. */
+/** True when the owner is dead, or the lock is too old to have an owner. A lock without an id is being written. */
 function isAbandoned(file) {
   try {
     if (Date.now() - statSync(file).mtimeMs > ABANDONED_MS) return true;

@@ -78,9 +78,9 @@ export async function startPeer(order: PeerOrder): Promise<PeerContainer> {
   const socket = dockerSocket();
   process.env['DOCKER_HOST'] = `unix://${socket}`;
   if (isOwnDaemon()) {
-    // It would pull an image of its own to clean up; a daemon of ours ends with all that it runs.
+    // testcontainers would pull an image of its own to clean up; a daemon of ours ends with all that it runs.
     process.env['TESTCONTAINERS_RYUK_DISABLED'] = 'true';
-    // It would look for the gateway of a bridge that is not there.
+    // testcontainers would query the gateway of a bridge that is not there.
     process.env['TESTCONTAINERS_HOST_OVERRIDE'] = '127.0.0.1';
   }
   const { image, folders = {}, environment = {}, user } = order;

@@ -1,7 +1,7 @@
 /**
  * Which files of tests start real programs, read off their imports: those are the project `real`.
- * Owns what counts as real; must not run anything. A helper or a part of the product that starts a program makes whoever
- * uses it real.
+ * Owns what counts as real; must not run anything. A helper or a part of the product that starts a program makes every
+ * test that uses it real.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -90,7 +90,7 @@ async function startContainer(folders: Folders): Promise<PeerServer> {
     image: S3_IMAGE,
     make: (command) => makeS3Image(command, S3_IMAGE, installedS3Server(process.env) ?? ''),
     environment: KEYS,
-    // The same paths inside: a test looks at the files.
+    // The same paths inside: a test reads the files.
     folders: Object.fromEntries(Object.values(folders).map((folder) => [folder, folder])),
     user: `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`,
     command: ({ host, port }) => argumentsOf(`${host}:${port}`, folders),

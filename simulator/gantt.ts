@@ -19,7 +19,7 @@ export const LEGEND = '. queued   s starting   # working   - paused';
 
 /** A longer key is cut; what is cut ends in "~". */
 const KEY_WIDTH_MAX = 24;
-/** Fewer cells tell nothing; a terminal that is narrower breaks the lines itself. */
+/** Fewer cells show nothing; a terminal that is narrower breaks the lines itself. */
 const BAR_WIDTH_MIN = 10;
 
 interface GanttOptions {

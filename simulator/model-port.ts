@@ -1,5 +1,5 @@
 /**
- * What a model may do: read the clock, wait, answer, and say something to an entity.
+ * What a model may do: read the clock, wait, answer, and send an event to an entity.
  * Owns the interface between models and whatever plays them, so that one model serves every driver.
  */
 import type { ActivityCommand, MachineEvent } from '../core/machine/command.ts';
@@ -22,6 +22,6 @@ export interface ModelPort {
 export interface WorldModel {
   begin(command: ActivityCommand): void;
   project(rows: readonly ProjectionRow[]): void;
-  /** What somebody says to an entity, before its machine hears of it: some of it reaches the world as well. */
+  /** An event sent to an entity, before its machine receives it: some of it reaches the world as well. */
   hears?(to: EntityAddress, event: MachineEvent): void;
 }

@@ -1,5 +1,5 @@
 /**
- * A plan on the virtual clock, moved on bit by bit: whoever holds it looks at any instant and goes on.
+ * A plan on the virtual clock, moved on bit by bit: its caller reads the state at any instant and goes on.
  * Owns the wiring of simulation, world, trace, timeline and checkers; must not print or decide.
  */
 import { runId, type EntityAddress } from '../core/ids.ts';
@@ -50,7 +50,7 @@ export interface PlayedStage {
   /** Epoch milliseconds at which its clock begins. */
   readonly startAt: number;
 }
-/** Puts a world and a driver together; `onStep` hears of every step. */
+/** Puts a world and a driver together; `onStep` is called with every step. */
 export type OpenStage = (
   world: (port: ModelPort) => World,
   onStep: (step: SimulationStep) => void,

@@ -56,7 +56,7 @@ export class PlanTimeline {
   }
 
   private readRun(at: number, before: RunState | null, after: RunState): void {
-    // Where items live in shards, those tell more than the run knows of them.
+    // Where items live in shards, those report more than the run keeps of them.
     if (before === null || after.shards === undefined)
       for (const position of changedPositions(before?.items ?? [], after.items))
         this.readItem(at, indexAt(after, position), after.items[position] as RunItem);
@@ -69,7 +69,7 @@ export class PlanTimeline {
     const as = activityOf(item);
     const { stretches } = timeline;
     if (stretches.at(-1)?.as === as) return;
-    // Who never came was not queued either.
+    // An item that never came was not queued either.
     if ((stretches.at(-1)?.from ?? 0) > at) stretches.pop();
     stretches.push({ from: item.attempt === 0 ? Math.max(at, item.notBefore ?? at) : at, as });
   }

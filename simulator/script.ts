@@ -1,6 +1,6 @@
 /**
- * A script as data: what people do at which instant, in which world, under which policy.
- * Owns the shapes and how an action reaches an entity; must not know who plays it.
+ * A script as data: what users do at which instant, in which world, under which policy.
+ * Owns the shapes and how an action reaches an entity; must not know which driver plays it.
  */
 import type { MachineEvent } from '../core/machine/command.ts';
 import { runId, type EntityAddress, type SandboxId } from '../core/ids.ts';
@@ -33,7 +33,7 @@ export type Action =
   | { readonly do: 'pause' | 'resume' | 'delete' | 'mislead' | 'find'; readonly of: string }
   | { readonly do: 'lose'; readonly of: string; readonly loss: Loss }
   | { readonly do: 'create'; readonly sandbox: string }
-  /** The wall clock of the engine is set, or its machine was suspended for so long: nobody worked meanwhile. */
+  /** The wall clock of the engine is set, or its machine was suspended for so long: no worker ran meanwhile. */
   | { readonly do: 'clock'; readonly byMs: number }
   | (OfRun & {
       readonly do: 'run';
@@ -76,11 +76,11 @@ export const START_AT = 1_700_000_000_000;
 /** Id of the run that has no name. */
 const RUN_DEFAULT = 'batch';
 
-/** Who plays: the world behind the commands, and the way in. */
+/** The driver: the world behind the commands, and the way in. */
 export interface Stage {
   readonly world: World;
   deliver(to: EntityAddress, event: MachineEvent): void;
-  /** False while nothing of an entity is on record, because what begins its life was held up; absent: never. */
+  /** False while nothing of an entity is on record, because its creation was held up; absent: never. */
   isCreated?(to: EntityAddress): boolean;
   /** Absent where no script sets it. */
   setClock?(byMs: number): void;
@@ -101,7 +101,7 @@ export function act(stage: Stage, action: Action, number: number): void {
       return say(stage, action, requestId);
     case 'create': {
       const sandboxId = sandboxIdNamed(action.sandbox);
-      // An id is made for one sandbox: whoever creates again gets another.
+      // An id is made for one sandbox: a client that creates again gets another.
       if (stage.world.placement.rows.has(sandboxId)) return;
       if (stage.world.placement.slots.take(sandboxId, SIMULATED_USER) !== null) return;
       const { limits } = stage.world.policy;
@@ -181,7 +181,7 @@ function start(stage: Stage, action: StartAction): void {
 function say(stage: Stage, action: Extract<Action, { name: string }>, requestId: string): void {
   const id = conversationIdNamed(action.name);
   const to = { machine: 'conversation', id } as const;
-  // Nobody can speak to what was never started: an edge answers 404.
+  // What was never started cannot be called: an edge answers 404.
   if (!stage.world.agents.knows(id) || stage.isCreated?.(to) === false) return;
   switch (action.do) {
     case 'message':

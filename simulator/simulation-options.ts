@@ -25,7 +25,7 @@ export interface SimulationOptions {
   /** The world behind the commands, given the port through which it acts. */
   readonly world: (port: ModelPort) => WorldModel;
   /**
-   * Milliseconds after which each copy of a tell arrives: one entry per copy, none when it is lost.
+   * Milliseconds after which each copy of a message to a machine arrives: one entry per copy, none when it is lost.
    * Absent: one copy at the same instant, first in first out, as the embedded engine does.
    */
   readonly tellDelaysMs?: (from: EntityAddress, to: EntityAddress, event: MachineEvent) => readonly number[];

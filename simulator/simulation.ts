@@ -1,6 +1,6 @@
 /**
  * The simulator's driver: the machines of core/ on a virtual clock, one event at a time.
- * Owns the clock, the total order and the loop "event, step, tells, commands, one timer"; must not own a rule, and
+ * Owns the clock, the total order and the loop "event, step, messages, commands, one timer"; must not own a rule, and
  * reaches no real clock, timer, chance or socket.
  */
 import {
@@ -17,19 +17,19 @@ import type { Arrival, Batch, Due, Entity, Out, What } from './in-flight.ts';
 import type { ModelPort, WorldModel } from './model-port.ts';
 import type { SimulationOptions } from './simulation-options.ts';
 
-/** At one instant the world answers first, then deadlines strike, then people act. */
+/** At one instant the world answers first, then deadlines strike, then users act. */
 const PRIORITY = { world: 0, deadline: 1, script: 2 } as const;
 
-/** Events applied at one instant at most: whoever takes more would never let time pass. */
+/** Events applied at one instant at most: a loop of more would never let time pass. */
 const EVENTS_PER_INSTANT_MAX = 100_000;
-/** One copy, applied in the batch that told it. */
+/** One copy, applied in the batch that sent it. */
 const AT_ONCE: readonly number[] = [0];
 
 /** The machines of one world, stepped one event at a time. */
 export class Simulation implements ModelPort {
   /** Steps so far, silent ones included. */
   events = 0;
-  /** Entries of the order played so far, looks of the model that led to nothing included. */
+  /** Entries of the order played so far, polls of the model that led to nothing included. */
   played = 0;
   private instant: number;
   /** By how much the clock that machines read was set. */
@@ -97,7 +97,7 @@ export class Simulation implements ModelPort {
     this.put(at, PRIORITY.world, { run, commandId, entity: null });
   }
 
-  /** Something a person does at an instant: after everything else that happens then. */
+  /** A user's action at an instant: after everything else that happens then. */
   script(at: number, run: () => void): void {
     this.put(at, PRIORITY.script, { run, commandId: null, entity: null });
   }
@@ -183,7 +183,7 @@ export class Simulation implements ModelPort {
     return sequence;
   }
 
-  /** One arrival with every tell it causes is one batch, as in a driver that commits; the next arrival is the next batch. */
+  /** One arrival with every message it causes is one batch, as in a driver that commits; the next one is the next. */
   private arrive(arrival: Arrival): void {
     this.arrivals.push(arrival);
     if (this.applying) return;

@@ -1,7 +1,7 @@
 /**
  * The trace: one JSON line per step, each with the running hash of everything up to it.
  * Owns the form of a line and the hash. The hash is a small FNV in two lanes and no SHA-256: it has to notice that two
- * runs differ, not to resist somebody who wants them to look equal, and it must cost nothing beside a step.
+ * runs differ, not to resist an author who wants them to look equal, and it must cost nothing beside a step.
  */
 import type { Command } from '../core/machine/command.ts';
 import { addressKey } from '../core/ids.ts';
@@ -52,7 +52,7 @@ function hex(lane: number): string {
   return (lane >>> 0).toString(16).padStart(8, '0');
 }
 
-/** An order by what it does and to whom; counts in ids are the same in every driver. */
+/** The name of an order: what it does and to which entity; counts in ids are the same in every driver. */
 export function orderName(command: Command): string {
   switch (command.type) {
     case 'send':

@@ -1,6 +1,6 @@
 /**
  * What really happened in the world behind the commands, as checkers see it.
- * Owns the interface; asking never changes anything, so that a run is the same with and without checkers.
+ * Owns the interface; reading never changes anything, so that a run is the same with and without checkers.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../core/ids.ts';
 import type { Waiter } from '../core/placement/line.ts';
@@ -30,19 +30,19 @@ export interface WorldFacts {
   readonly live: ReadonlyMap<SandboxId, ReadonlySet<number>>;
   /** True once the Agent Server of this incarnation has answered, whatever became of it since. */
   wasUp(sandboxId: SandboxId, generation: number): boolean;
-  /** Sandboxes beside which a runtime object stands that was not started for us. */
+  /** Sandboxes beside which a runtime object stands that the product did not start. */
   foreign(): Iterable<SandboxId>;
   readonly pools: PoolFacts;
-  /** It takes no conversation any more, whether it has heard of its end or not. */
+  /** It takes no conversation any more, whether its end has been reported to it or not. */
   isGoing(sandboxId: SandboxId): boolean;
-  /** Who holds a capacity slot. */
+  /** The sandboxes that hold a capacity slot, with their users. */
   readonly slots: ReadonlyMap<SandboxId, UserId>;
   /** Hosts and where sandboxes live (D33); absent or null: they are bound to none. */
   readonly hosts?: HostFacts | null;
-  /** For whom of those who wait in the line there is a slot now (D29). */
+  /** The waiters in the line for which there is a slot now (D29). */
   turns(): readonly Waiter[];
   readonly archived: ReadonlySet<SandboxId>;
-  /** How often an agent took a message it was handed, by message id. */
+  /** How often an agent took a message, by message id. */
   readonly delivered: ReadonlyMap<string, number>;
   /** How often a message was refused with an event, by message id. */
   readonly refused: ReadonlyMap<string, number>;
@@ -52,7 +52,7 @@ export interface WorldFacts {
   lastActivityAt(sandboxId: SandboxId, now: number): number;
   /** Events of a conversation so far. */
   transcriptOf(id: ConversationId): number;
-  /** Integer nano-USD that collections have told runs so far. */
+  /** Integer nano-USD that collections have reported to runs so far. */
   readonly toldNanoUsd: number;
   /** What the gateway billed for one conversation up to `now`. */
   spentBy(id: ConversationId, now: number): number;

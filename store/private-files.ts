@@ -9,14 +9,14 @@ const OF_OTHERS = 0o077;
 /** SQLite keeps these beside a database; they get its mode when they are made. */
 const BESIDE = ['', '-wal', '-shm'];
 
-/** Makes the directory where it is missing. @throws as `mkdirSync`; never because it belongs to somebody else */
+/** Makes the directory where it is missing. @throws as `mkdirSync`; never because another user owns it */
 export function ensurePrivateDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: OWNER_ONLY.directory });
   close(directory, OWNER_ONLY.directory);
 }
 
 /**
- * Makes the database where it is missing, empty. One that is there is not opened: to close it again would give up what
+ * Creates an empty database where it is missing. An existing one is not opened: closing it would release what
  * this process has locked in it. @throws as `openSync`
  */
 export function ensurePrivateDatabase(file: string): void {
@@ -25,8 +25,8 @@ export function ensurePrivateDatabase(file: string): void {
 }
 
 /**
- * A directory that is not ours, as the root of a mounted volume, keeps its mode: each file in it that matters has one of
- * its own.
+ * A directory of another owner, as the root of a mounted volume, keeps its mode: each important file in it has its own
+ * mode.
  */
 function close(place: string, mode: number): void {
   const stat = statSync(place, { throwIfNoEntry: false });

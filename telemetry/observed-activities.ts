@@ -1,6 +1,6 @@
 /**
- * Activities whose tries and looks are watched: a try is a span of its own, a watch is one span over all its looks.
- * Owns what a try, a look and an end of a command are; whose order it is says the id of the command.
+ * Activities whose tries and polls are observed: a try is a span of its own, a watch is one span over all its polls.
+ * Owns what a try, a poll and an end of a command are; the entity that ordered it is in the id of the command.
  */
 import type {
   Activities,
@@ -21,7 +21,7 @@ import { spanIdOf, traceIdOf, workSpanId, type Span } from './span.ts';
 export interface ObservedWorld {
   readonly activities: Activities;
   readonly clock: Clock;
-  /** About the watch whose look is under way; left out where a watch is one run from its start to its end. */
+  /** About the watch whose poll is under way; left out where a watch is one run from its start to its end. */
   readonly watching?: () => Watching;
 }
 
@@ -29,7 +29,7 @@ export interface ObservedWorld {
 export interface Watching {
   /** Epoch milliseconds at which it began. */
   readonly startMs: number;
-  /** Looks so far, this one included. */
+  /** Polls so far, this one included. */
   readonly polls: number;
 }
 
@@ -71,7 +71,7 @@ async function tryOnce(world: ObservedWorld, observers: Observers, tried: Try): 
   };
   try {
     const event = await activity.run(command, context);
-    // What comes after the end was called for is not listened to.
+    // An answer after the abort is ignored.
     end(context.signal.aborted ? 'cut_short' : 'answered', null);
     return event;
   } catch (error) {
@@ -133,7 +133,7 @@ interface Told {
   readonly facts: Span['attributes'];
 }
 
-/** Ids only: what a command says to an agent, or carries to a sandbox, is not recorded here. */
+/** Ids only: the message that a command has for an agent, or its data for a sandbox, is not recorded here. */
 function spanOf({ command, startMs, endMs, errorCode, attempt, facts }: Told): Span {
   const address = addressOfCommand(command.id);
   const sandbox = 'sandboxId' in command && typeof command.sandboxId === 'string' ? command.sandboxId : null;

@@ -39,7 +39,7 @@ export function traceIdOf(address: EntityAddress): string {
   return hash(`trace ${addressKey(address)}`, TRACE_ID_LENGTH);
 }
 
-/** `what` tells the spans of one entity apart. */
+/** `what` distinguishes the spans of one entity. */
 export function spanIdOf(address: EntityAddress, what: string): string {
   return hash(`span ${addressKey(address)} ${what}`, SPAN_ID_LENGTH);
 }

@@ -1,5 +1,5 @@
 /**
- * Carries out what workflows hand out: rows, envelopes and commands, as Temporal activities.
+ * Carries out what workflows order: rows, envelopes and commands, as Temporal activities.
  * Owns tries and waits by the same retry classes as the embedded engine; what a command does is in activities/.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
@@ -38,10 +38,10 @@ const HEARTBEAT_EVERY_MS = 2_000;
 
 /** A batch holds its workflow's task: nothing in it may take longer, or what comes meanwhile would wait. */
 const BRIEF_TRY_MS = 3_000;
-/** A server cuts a failure that is large down to nothing; one of these is read in the attempts of an activity. */
+/** A server cuts a large failure down to nothing; this much of one can be read in the attempts of an activity. */
 const FAILURE_BYTES_MAX = 1_000;
 
-/** What the carrier reaches the world by. */
+/** What the carrier needs of its process. */
 export interface CarrierOptions {
   readonly store: Journal & Pick<EngineStore, 'load'>;
   readonly send: (envelope: AddressedEnvelope) => Promise<void>;
@@ -60,7 +60,7 @@ export interface CarrierOptions {
 
 /** What one try leaves for the next, which may be on another worker. */
 interface Progress {
-  /** Failed tries so far; looks that found nothing are not among them. */
+  /** Failed tries so far; polls that found nothing are not among them. */
   readonly failures: number;
   readonly memory: Json;
 }
@@ -100,7 +100,7 @@ export function carrierActivities(options: CarrierOptions): CarrierActivities & 
   };
 }
 
-/** By command id, for those that reach into a sandbox of a host; the store is asked only where there are any. */
+/** By command id, for those that reach into a sandbox of a host; the store is queried only where there are any. */
 async function hostsOfCommands(
   { hosts }: CarrierOptions,
   { commands, touched = {} }: Batch,
@@ -125,7 +125,7 @@ function commandActivities(options: CarrierOptions): CommandActivities {
   return Object.fromEntries(entries) as CommandActivities;
 }
 
-/** A further try comes late: the clock that it is shown is that of the first one. */
+/** A further try comes late: the clock reading that it carries is that of the first one. */
 function clockReading({ steadyClock }: CarrierOptions, { clock }: Batch): ClockReading | null {
   if (steadyClock === undefined || clock === undefined) return null;
   return Context.current().info.attempt > 1 ? null : readClock(steadyClock, clock);
@@ -157,7 +157,7 @@ async function write(
   }
 }
 
-/** What one step says to one receiver arrives in the order in which it was said: an answer before the news after it. */
+/** Envelopes of one step to one receiver arrive in the order in which they were sent: an answer before later news. */
 async function sendInOrder(
   envelopes: readonly AddressedEnvelope[],
   send: CarrierOptions['send'],
@@ -195,7 +195,7 @@ async function tryBrief(options: CarrierOptions, command: ActivityCommand): Prom
   }
 }
 
-/** Whoever is too slow is not waited for, whether it heeds its signal or not. */
+/** Work that is too slow is not waited for, whether it heeds its signal or not. */
 function whileBrief<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const late = new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
@@ -230,7 +230,7 @@ async function runWithHeartbeat(
   const signal = context.cancellationSignal;
   try {
     const event = await activity.run(command as never, { signal, attempt: progress.failures });
-    // Whoever was told to stop may answer that nobody waits: this must not be taken for an answer.
+    // Aborted work may return null, as if no answer were needed: this must not be taken for an answer.
     if (signal.aborted) throw new CancelledFailure('cancelled');
     return event;
   } finally {
@@ -268,7 +268,7 @@ async function failedAttempt(
   });
 }
 
-/** Ends this try; the server begins the next one after the wait, and the history hears of neither. */
+/** Ends this try; the server begins the next one after the wait, and neither is in the history. */
 function comeBack(
   progress: Progress,
   waitMs: number,

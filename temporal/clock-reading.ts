@@ -1,10 +1,10 @@
 /**
  * Whether the clock of an entity's workflow was set forward, or this machine suspended, since its latest batch (D36).
- * Owns the comparison of the server's clock with the one of this machine that nobody sets; what follows is the machines'.
+ * Owns the comparison of the server's clock with this machine's steady clock; the machines decide what follows.
  */
 import type { ClockSight } from '../workflows/clock-sight.ts';
 
-/** A task that waits for its turn reads the clock late, and a sight of it may be old by so much. */
+/** A task that waits for its turn reads the clock late, and a reading may be old by so much. */
 const SET_MIN_MS = 30_000;
 
 export interface SteadyClock {
@@ -21,8 +21,8 @@ export interface ClockReading {
 }
 
 /**
- * `at`: the workflow's clock as it asked. Waiting only makes a reading smaller, so the largest is the best, and what
- * was set back is not seen.
+ * `at`: the workflow's clock at its request. Waiting only makes a reading smaller, so the largest is the best, and a
+ * clock that was set back is not detected.
  */
 export function readClock(
   clock: SteadyClock,

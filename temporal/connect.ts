@@ -26,7 +26,7 @@ export async function connectTemporal(server: TemporalServer): Promise<NativeCon
   }
 }
 
-/** A connection that comes too late is closed: nobody holds it any more. */
+/** A connection that comes too late is closed: no caller waits for it any more. */
 function within(
   connecting: Promise<NativeConnection>,
   { address }: TemporalServer,

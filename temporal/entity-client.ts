@@ -37,9 +37,9 @@ import type { TombstoneAnswer, Tombstones } from './tombstones.ts';
 /** A request meets the end of a run at most so often: every meeting is one continue-as-new. */
 const REQUEST_TRIES_MAX = 8;
 const REQUEST_AGAIN_MS = 50;
-/** A request waits so long for a worker before it says that there is none. */
+/** A request waits so long for a worker before it fails for want of one. */
 const REQUEST_WAIT_MS = 30_000;
-/** A workflow whose task was lost with its worker takes requests again once the task is done anew, which the server delays. */
+/** A workflow whose task was lost with its worker takes requests after the task's retry, which the server delays. */
 const NOT_READY_WAIT_MS = 60_000;
 const NOT_READY_AGAIN_MS = 500;
 
@@ -50,14 +50,14 @@ export interface EntityClientOptions {
   readonly eventsMax: number;
   readonly tombstones: Tombstones;
   readonly clock: Clock;
-  /** Absent: what a user wrote travels at any length, for worlds in which nobody writes. */
+  /** Absent: texts of users are sent at any length, for worlds without users. */
   readonly texts?: KeptTexts;
-  /** What was ended from outside is brought to its end by whoever finds it so. Absent: it is left alone. */
+  /** Ends an entity that was ended from outside, when an envelope finds it so. Absent: it is left alone. */
   readonly lost?: () => Pick<LostEntities, 'mend'>;
   readonly requestWaitMs?: number;
 }
 
-/** Why a workflow may have to begin for an envelope: the envelope brings the entity to life, or it was put away. */
+/** Why a workflow may have to begin for an envelope: the envelope creates the entity, or the entity was put away. */
 type Beginning =
   { readonly kind: 'init'; readonly rows: readonly ProjectionRow[] } | { readonly kind: 'takeUp' };
 
@@ -85,7 +85,7 @@ export class EntityClient {
   /** For edges: returns once the entity's workflow has taken it into its history. */
   readonly requests: Notifier = { deliver: (delivery) => this.request(envelopeFor(delivery)) };
 
-  /** An envelope to nobody, or to one that has ended, is delivered as well: nobody waits for what it would change (D11). */
+  /** An envelope for a missing or ended entity counts as delivered: no caller waits for its effect (D11). */
   async send(whole: AddressedEnvelope): Promise<void> {
     const { texts } = this.options;
     const envelope = (await texts?.short(whole)) ?? whole;
@@ -143,7 +143,7 @@ export class EntityClient {
           if (found === 'takeUp') beginning = TAKE_UP;
           else if (error instanceof WorkflowNotFoundError && beginning === null) {
             const isMended = (await this.options.lost?.().mend(envelope.to)) ?? false;
-            // What is to be deleted and is not there is as it should be.
+            // A deletion of an entity that does not exist has succeeded.
             if (envelope.event.type !== 'deleteRequested') throw lostProblem(envelope);
             if (!isMended) return;
           }
@@ -197,7 +197,7 @@ export class EntityClient {
     };
   }
 
-  /** Rows of an entity that the envelope brings to life; null when it brings nobody to life. Its machine says which. */
+  /** Rows of an entity that the envelope creates; null when it creates none. The entity's machine decides which. */
   private initialRowsOf({ to, event }: AddressedEnvelope): Beginning | null {
     const { state, commands } = machineOf(to.machine).step(null, event, this.options.clock.now());
     if (state === null) return null;
@@ -251,7 +251,7 @@ function unreachable(error: unknown): unknown {
       'Cannot get an answer from the engine: no worker took the request; start one with "parley worker"',
       { cause: error },
     );
-  // The packages say why only in the cause.
+  // The packages give the reason only in the cause.
   const why = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = grpcDetails(why);
   return new ParleyError('engine_unreachable', `Cannot reach the engine: ${reason}`, { cause: error });

@@ -1,6 +1,6 @@
 /**
- * Texts of users that are too long for a history: whole in the store, short in the envelope that tells of them.
- * A history takes 2 MB for one payload, and a conversation hands all that waits in it to the next run of its workflow.
+ * Texts of users that are too long for a history: whole in the store, short in the envelope that refers to them. A
+ * history takes 2 MB for one payload, and a conversation passes all that waits in it to the next run of its workflow.
  * Owns which texts are kept, where, and that the agent is given the whole of one; must not know how an envelope travels.
  */
 import type { Activities } from '../activities/activity.ts';
@@ -42,7 +42,7 @@ function messageIn({ to, event }: AddressedEnvelope): { readonly id: string; rea
   return first === null ? null : { id: first.messageId, text: first.text };
 }
 
-/** The same activities: the agent is given the whole of a message, and with its conversation it is forgotten. */
+/** The same activities: the agent is given the whole of a message; its conversation's removal deletes the text, too. */
 export function withWholeTexts(activities: Activities, vault: Vault): Activities {
   const { deliverItem, removeConversation } = activities;
   return {
@@ -53,7 +53,7 @@ export function withWholeTexts(activities: Activities, vault: Vault): Activities
         const { conversationId, item } = command;
         const isWhole = item.kind !== 'message' || !isShortened(item.text, TEXT_BYTES_MAX);
         if (isWhole) return await deliverItem.run(command, context);
-        // Null: it came as short as this, with a mark of its own.
+        // Null: the message was as short as this, with a mark of its own.
         const text = (await vault.get(messageScope(conversationId), item.itemId)) ?? item.text;
         return await deliverItem.run({ ...command, item: { ...item, text } }, context);
       },

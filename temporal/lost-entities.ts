@@ -1,8 +1,8 @@
 /**
- * Entities whose workflow was ended by somebody else, as by `temporal workflow terminate`: their records say so, and
- * what they had is let go.
- * Owns that the server itself must say so: a workflow that it does not know, on a server that is new or another one, is
- * left alone. What becomes of an entity is decided in core/lost.ts and by its machine.
+ * Entities whose workflow was ended from outside, as by `temporal workflow terminate`: their records are ended, and
+ * what they had is released.
+ * Owns that the server itself must report that end: a workflow that it does not know, on a server that is new or
+ * another one, is left alone. What becomes of an entity is decided in core/lost.ts and by its machine.
  */
 import type { WorkflowClient } from '@temporalio/client';
 import {
@@ -31,7 +31,7 @@ import { rowsAndState } from './tombstones.ts';
 const ENDED_FROM_OUTSIDE: readonly string[] = ['TERMINATED', 'FAILED', 'TIMED_OUT'];
 const ENDED = `ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut')`;
 const OURS = `WorkflowType IN ('sandbox', 'conversation', 'run', 'shard')`;
-/** How far back a sweep looks; longer than a worker is away. */
+/** How far back a sweep searches; longer than a worker is away. */
 const LOOK_BACK_MS = 7 * 24 * 3_600_000;
 /** Of one sweep; the next one finds the others. */
 const SWEPT_MAX = 1_000;
@@ -46,7 +46,7 @@ export interface LostWorld {
   readonly send: (envelope: AddressedEnvelope) => Promise<void>;
 }
 
-/** Finds entities that the store has open and Temporal has not. */
+/** Finds entities that are open in the store and ended in Temporal. */
 export class LostEntities {
   private readonly world: LostWorld;
 
@@ -54,7 +54,7 @@ export class LostEntities {
     this.world = world;
   }
 
-  /** Brings an entity to its end whose workflow was ended from outside. False: it was not, or is at its end. */
+  /** Ends an entity whose workflow was ended from outside. False: it was not, or the entity has ended. */
   async mend(address: EntityAddress): Promise<boolean> {
     const lost = await this.find(address);
     if (lost === null || !(await this.wasEnded(address))) return false;
@@ -70,7 +70,7 @@ export class LostEntities {
     return true;
   }
 
-  /** All that the server lists. Ids of those that were mended; one that cannot be keeps no other from it. */
+  /** Ends all that the server lists, and returns the ids of those that it ended; a failure does not stop the others. */
   async sweep(onFailed: (workflowId: string, error: unknown) => void = rethrow): Promise<readonly string[]> {
     const since = new Date(this.world.clock.now() - LOOK_BACK_MS).toISOString();
     const query = `${ENDED} AND ${OURS} AND CloseTime > '${since}'`;
@@ -92,7 +92,7 @@ export class LostEntities {
 
   /**
    * Null: its record is at its end, or there is none. `run`: its record alone ends, because its rules are nowhere else.
-   * `told`: its run goes on without it, and a person has to say what becomes of that.
+   * `told`: its run goes on without it; the trouble is recorded, and a user has to decide what becomes of the run.
    */
   private async find(address: EntityAddress): Promise<Lost<unknown, MachineEvent> | 'run' | 'told' | null> {
     const { engine, records } = this.world;
@@ -137,7 +137,7 @@ export class LostEntities {
     const index = items.findIndex((item) => item.key === key);
     if (index < 0) return null;
     const plan = await this.world.plans.plan(id);
-    // A run that was begun without a plan in the store has the items that its rows tell of.
+    // A run that was begun without a plan in the store has the items of its rows.
     return { watcher: leaderOf(plan?.items ?? items.map(() => ({})), id, index), index };
   }
 
@@ -172,15 +172,15 @@ function runIdOf({ id }: EntityAddress): RunId {
 }
 
 interface SweepOptions {
-  /** Whether it is this process's to look: of many, one does. */
+  /** Whether this process sweeps: of many, one does. */
   readonly leads: () => boolean;
   readonly tell: (text: string) => void;
 }
 
-/** Often enough that what was ended by hand is let go a minute later; a sweep costs one listing. */
+/** Often enough that what was ended by hand is released a minute later; a sweep costs one listing. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Looks again and again for entities that no workflow leads. */
+/** Searches at intervals for entities that no workflow leads. */
 export class LostSweeps {
   private readonly lost: Pick<LostEntities, 'sweep'>;
   private readonly options: SweepOptions;
@@ -204,7 +204,7 @@ export class LostSweeps {
     await this.underWay;
   }
 
-  /** One that takes longer than the time between two is not begun again beside itself. */
+  /** One that takes longer than the interval is not begun again beside itself. */
   sweep(): Promise<void> {
     this.underWay ??= this.once().finally(() => (this.underWay = null));
     return this.underWay;

@@ -1,6 +1,6 @@
 /**
- * Watches what a worker carries out: everything is counted, and told as spans where somebody takes them.
- * Owns where the looking is done; must not change what is carried out.
+ * Observes what a worker carries out: everything is counted, and recorded as spans where there is a sink for them.
+ * Owns where the observers are attached; must not change what is carried out.
  */
 import { Context } from '@temporalio/activity';
 import type { CarrierOptions } from './carrier.ts';
@@ -9,7 +9,7 @@ import { observedActivities, type Watching } from '../telemetry/observed-activit
 import { observedStore } from '../telemetry/observed-store.ts';
 import type { Observers } from '../telemetry/observers.ts';
 
-/** The same options, watched. */
+/** The same options, observed. */
 export function observed(options: CarrierOptions, observers: Observers): CarrierOptions {
   const { activities, clock } = options;
   return {
@@ -20,7 +20,7 @@ export function observed(options: CarrierOptions, observers: Observers): Carrier
   };
 }
 
-/** A watch is one activity of the server's, and each look a try of it. */
+/** A watch is one activity of the server's, and each poll a try of it. */
 function watchingHere(): Watching {
   const { info } = Context.current();
   return { startMs: info.scheduledTimestampMs, polls: info.attempt };

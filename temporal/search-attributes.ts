@@ -1,5 +1,5 @@
 /**
- * Whether a namespace knows Parley's search attributes, and making it know them.
+ * Whether a namespace has Parley's search attributes, and their registration.
  * Owns the comparison; the names and types are in workflows/search-attributes.ts.
  */
 import { ParleyError } from '../core/parley-error.ts';
@@ -12,7 +12,7 @@ export type SearchAttribute = (typeof SEARCH_ATTRIBUTES)[number];
 export interface AttributeFindings {
   readonly present: readonly SearchAttribute[];
   readonly missing: readonly SearchAttribute[];
-  /** Known under another type, which a server cannot change. */
+  /** Registered under another type, which a server cannot change. */
   readonly mistyped: readonly SearchAttribute[];
 }
 
@@ -27,7 +27,7 @@ export function attributeTypeName({ type }: SearchAttribute): string {
 }
 
 /**
- * What `namespace` knows; null when the server lets nobody ask, as Temporal Cloud does, where they are made by hand.
+ * What `namespace` has; null when the server refuses the query, as Temporal Cloud does, where they are made by hand.
  * @throws the error of gRPC, NOT_FOUND without the namespace
  */
 export async function findSearchAttributes(
@@ -47,7 +47,7 @@ export async function findSearchAttributes(
 
 /**
  * Registers what is missing and returns the names; a repeat registers nothing.
- * @throws ParleyError engine_misconfigured when a name is taken with another type, or nobody may register; else the
+ * @throws ParleyError engine_misconfigured when a name is taken with another type, or registering is refused; else the
  * error of gRPC
  */
 export async function registerSearchAttributes(
@@ -57,7 +57,7 @@ export async function registerSearchAttributes(
   const found = await findSearchAttributes(connection, namespace);
   if (found !== null) refuseMistyped(namespace, found);
   const registered: string[] = [];
-  // A server that does not list them may still take them, and says which it has: the one that skips time does.
+  // A server that does not list them may still take them, and reports which it has: the one that skips time does.
   for (const attribute of found?.missing ?? SEARCH_ATTRIBUTES) {
     if (await register(connection, { namespace, attribute })) registered.push(attribute.name);
   }
@@ -87,7 +87,7 @@ async function register(
   }
 }
 
-/** @throws ParleyError engine_misconfigured when a name is known under another type */
+/** @throws ParleyError engine_misconfigured when a name is registered under another type */
 export function refuseMistyped(namespace: string, { mistyped }: AttributeFindings): void {
   if (mistyped.length === 0) return;
   const wanted = mistyped.map((attribute) => `${attribute.name} must be ${attributeTypeName(attribute)}`);

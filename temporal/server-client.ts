@@ -1,21 +1,21 @@
 /**
- * A light connection for asking a server about itself: no worker, no retries, a bound on every answer.
- * Owns the bound; what the answers mean is decided by whoever asks.
+ * A light connection for querying a server about itself: no worker, no retries, a bound on every answer.
+ * Owns the bound; what the answers mean is decided by the caller.
  */
 import { Connection } from '@temporalio/client';
 import { connectionOptions, type TemporalServer } from './server-address.ts';
 
-/** Whether somebody is there is answered in milliseconds; a person waits this long to hear that nobody is. */
+/** A server that is there answers in milliseconds; a user waits this long for the error that there is none. */
 const FIRST_ANSWER_MS_MAX = 5_000;
-/** One that has answered is there, and may be busy: what it is asked then can wait for a workflow of its own. */
+/** One that has answered is there, and may be busy: the later requests can wait for a workflow of their own. */
 const ANSWER_MS_MAX = 30_000;
 /** How soon a server that refused is tried again: the dev server takes a second to start. */
 const RECONNECT_MS = 100;
 
-/** What the checks need of a connection; the client's and the worker's both have it. */
+/** The part of a connection that the checks use; the client's and the worker's both have it. */
 export type ServerConnection = Pick<Connection, 'workflowService' | 'operatorService' | 'withDeadline'>;
 
-/** Opens nothing by itself: the first question connects. */
+/** Opens nothing by itself: the first request connects. */
 export function openServerClient(server: Omit<TemporalServer, 'namespace'>): Connection {
   return Connection.lazy({
     ...connectionOptions({ ...server, namespace: '' }),
@@ -28,7 +28,7 @@ export function openServerClient(server: Omit<TemporalServer, 'namespace'>): Con
   });
 }
 
-/** The first question: whether a server is there. @throws the error of gRPC, DEADLINE_EXCEEDED after 5 s */
+/** The first request: whether a server is there. @throws the error of gRPC, DEADLINE_EXCEEDED after 5 s */
 export async function askWhetherThere(
   connection: Pick<ServerConnection, 'workflowService' | 'withDeadline'>,
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function askWhetherThere(
   );
 }
 
-/** Any other question. @throws the error of gRPC, DEADLINE_EXCEEDED after 30 s */
+/** Any other request. @throws the error of gRPC, DEADLINE_EXCEEDED after 30 s */
 export function ask<Answer>(
   connection: Pick<ServerConnection, 'withDeadline'>,
   question: () => Promise<Answer>,

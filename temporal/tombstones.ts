@@ -13,18 +13,18 @@ import type { StepRecord } from '../workflows/entity.ts';
 import type { AddressedEnvelope } from '../workflows/envelope.ts';
 
 export type TombstoneAnswer =
-  /** What the entity says to the envelope, which is dealt with. */
+  /** The answers of the entity to the envelope, which needs nothing more. */
   | { readonly kind: 'answered'; readonly envelopes: readonly AddressedEnvelope[] }
   /** It only rests, and the envelope is more than an answer: its workflow has to take it. */
   | { readonly kind: 'takeUp' };
 
 /** Answers for entities that have ended. */
 export interface Tombstones {
-  /** Null when the store has no entity whose workflow has ended. */
+  /** Null unless the store has the entity and its workflow has ended. */
   answer(envelope: AddressedEnvelope): Promise<TombstoneAnswer | null>;
 }
 
-/** `onStep` hears of what an answer is a step of, though no workflow takes it. */
+/** `onStep` receives the step behind an answer, though no workflow takes it. */
 export function tombstones(
   store: Pick<EngineStore, 'load' | 'commit'>,
   clock: Clock,
@@ -61,7 +61,7 @@ async function answerTo(
     await store.commit(rowsAndState(rows, { address, state: state as Json, deadline, done }));
   if (state !== was || commands.length > 0)
     onStep?.({ address, at, event: envelope.event, after: state, commands });
-  // An ended entity orders nothing that anybody would have to carry out.
+  // An ended entity orders nothing that a worker would have to carry out.
   const envelopes = commands.flatMap((command) =>
     command.type === 'send'
       ? [{ to: command.to, id: `${envelope.id}>${command.id}`, event: command.event }]

@@ -1,6 +1,6 @@
 /**
  * The workers of one process: one for workflows and their brief batches, one per resource class for what is long.
- * Owns queues, slots and the order of starting and stopping; the connection belongs to whoever opened it.
+ * Owns queues, slots and the order of starting and stopping; the connection belongs to the caller.
  */
 import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import type { ResourceClass } from '../core/machine/resource.ts';
@@ -9,7 +9,7 @@ import { queueOf, type CarrierActivities } from '../workflows/carrier.ts';
 /** How much of each class one process carries out at once. */
 export type WorkerSlots = Readonly<Record<ResourceClass, number>>;
 
-/** Boots are heavy; agent traffic and looks are mostly waiting. */
+/** Boots are heavy; agent traffic and polls are mostly waiting. */
 export const WORKER_SLOTS_DEFAULT: WorkerSlots = { sandbox: 8, agent: 64, bookkeeping: 16, watch: 64 };
 
 /** Workflow tasks at once: there is one thread for workflows, more of them only wait in it. */
@@ -55,7 +55,7 @@ export interface Workers {
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const workers = await Promise.all([workflowWorker(options), ...activityWorkers(options)]);
   const ended = Promise.all(workers.map((worker) => worker.run())).then(() => undefined);
-  // Whoever stops them hears of a failure; until then nobody may be listening.
+  // `ended` and `stop` report a failure to their caller; until then it must not count as an unhandled rejection.
   ended.catch(() => undefined);
   return {
     ended,

@@ -1,11 +1,11 @@
 /**
- * What a test can expect of conversations, sandboxes and items, as matchers of vitest and of whatever takes its form.
+ * What a test can expect of conversations, sandboxes and items, as matchers of vitest and runners like it.
  * Owns the judgement and its sentence; below it stand the virtual time and the last events.
  */
 import type { ExecutionStatus, Outcome, PauseReason, SandboxStatus } from '../core/status.ts';
 import { isSeen, isSeenWork, type Seen, type SeenWork } from './seen.ts';
 
-/** What vitest asks of a matcher. */
+/** What vitest requires of a matcher. */
 export interface MatcherResult {
   readonly pass: boolean;
   readonly message: () => string;
@@ -17,7 +17,7 @@ export interface PausedOptions {
   readonly reason?: PauseReason;
 }
 
-/** To be handed to `expect.extend`; `parley/testing/vitest` does that. */
+/** To be passed to `expect.extend`; `parley/testing/vitest` does that. */
 export const parleyMatchers = {
   /** The sandbox is PAUSED, for this reason when one is given. */
   toBePaused(received: unknown, { reason }: PausedOptions = {}): MatcherResult {
@@ -65,7 +65,7 @@ export const parleyMatchers = {
   },
 } as const;
 
-/** Finer than anybody writes an amount in a test. */
+/** Finer than any amount that tests write. */
 const COST_PRECISION_USD = 0.00005;
 
 function hasStatus(seen: Seen, status: SandboxStatus | null): MatcherResult {

@@ -20,7 +20,7 @@ export interface PlayedWorld {
   stateOf(address: EntityAddress): unknown;
   /** An event from outside, now. */
   deliver(to: EntityAddress, event: MachineEvent): void;
-  /** An id for a request that nobody has made yet. */
+  /** An id for a request that was not made yet. */
   newRequestId(): string;
   /** The last events of these entities together, oldest first. */
   lastEvents(entities: readonly EntityAddress[]): readonly PastEvent[];

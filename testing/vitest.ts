@@ -1,5 +1,5 @@
 /**
- * Registers the matchers with vitest, and tells the compiler of them.
+ * Registers the matchers with vitest, and declares them to the compiler.
  * Owns the declarations; what a matcher does is in matchers.ts. Imported for its effect, once per test file or as a
  * set-up file.
  */

@@ -194,7 +194,7 @@ export class World implements PlayedWorld {
     this.simulation.deliver(to, event);
   }
 
-  /** An id for a request that nobody has made yet. */
+  /** An id for a request that was not made yet. */
   newRequestId(): string {
     this.requests += 1;
     return `request-${this.requests}`;

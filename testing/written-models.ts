@@ -14,7 +14,7 @@ export interface WrittenAgent {
   readonly outcome?: 'FINISHED' | 'ERROR' | 'STUCK';
   /** Stretches without activity, once so much of the work is done; `leased`: a tool holds a lease meanwhile (D9). */
   readonly gaps?: readonly { readonly at: Time; readonly length: Time; readonly leased?: boolean }[];
-  /** True: it asks for a confirmation on the way, and nobody answers by itself. */
+  /** True: it requests a confirmation on the way, and no user answers by itself. */
   readonly asks?: boolean;
   readonly inputTokens?: number;
   readonly outputTokens?: number;

@@ -1,11 +1,11 @@
 /**
  * What a batch rests on, in few words, and the way back to just that.
  *
- * A replay does not always cut the history into the tasks in which it was lived through: a task that only kept a long
- * batch alive is joined with the next one, and so is a task that was lost, unless a page of the history ends with it.
- * An entity then takes at once what it took in two goes, or later than it did. So every answer says what its batch
- * rests on, and whoever took something else takes just that.
- * Owns the comparison and the taking anew; must not say anything.
+ * A replay does not always cut the history into the tasks of its first execution: a task that only kept a long batch
+ * alive is joined with the next one, and so is a task that was lost, unless a page of the history ends with it. An
+ * entity then takes at once what it took in two goes, or later than it did. So every answer says what its batch rests
+ * on, and an execution that took other inputs goes back and takes just those.
+ * Owns the comparison and the taking anew; must not announce a batch.
  */
 import type { Entity } from './entity.ts';
 import type { Inbox, Input, News } from './input.ts';
@@ -38,10 +38,10 @@ export function restOn(basis: readonly Share[], entity: Entity, inbox: Inbox): v
   if (isSame(basis, basisOf(entity.inputs))) return;
   inbox.putBack(entity.rollback());
   for (const { kind, count, at } of basis) {
-    // What does not count, as a repeat, was not counted then.
+    // Inputs that do not count, such as repeats, were not counted then.
     for (let taken = 0; taken < count;) {
       const news = inbox.takeOne(kind);
-      // A kind that no build has written is not there either: never a loop over nothing.
+      // A kind that no build has written is not there either: without this the loop would not end.
       if (!news) throw new Error(`Cannot go on as the history says: there is no further ${kind}`);
       taken += Number(entity.apply({ ...news, at }));
     }

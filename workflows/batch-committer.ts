@@ -1,9 +1,9 @@
 /**
- * Says what an entity ordered, one batch at a time, and makes sure that it is said once.
+ * Announces what an entity ordered, one batch at a time, and makes sure that each is announced once.
  *
- * A local activity has its effects before the history knows of it. A worker that is killed in between leaves an
- * activation which the next worker takes anew, with more envelopes perhaps. So every batch carries what it rests on, and
- * the store keeps the first: whoever comes second goes back and takes the inputs of the first.
+ * A local activity has its effects before the history has it. A worker that is killed in between leaves an activation
+ * which the next worker takes anew, with more envelopes perhaps. So every batch carries what it rests on, and the store
+ * keeps the first: an execution that comes second goes back and takes the inputs of the first.
  * Owns numbers and what the history holds of them; must not start anything long.
  */
 import { workflowInfo } from '@temporalio/workflow';
@@ -19,7 +19,7 @@ import type { Inbox, Input } from './input.ts';
 /** Inputs without an order are written down from time to time, so that a batch rests on few. */
 const UNCOMMITTED_INPUTS_MAX = 64;
 
-/** One that was set back says nothing until somebody makes the store forget, and looks for that now and then. */
+/** An execution that was set back waits until an operator makes the store forget, and retries at this interval. */
 const STAND_STILL_MS = 3_600_000;
 
 export interface Committed {
@@ -33,11 +33,11 @@ export interface Beginning {
   readonly number: number;
   /** The state is the one that the store has of the entity at rest. */
   readonly isTakenUp: boolean;
-  /** How the clock stood when the entity last spoke; null when nobody knows. */
+  /** The clock reading of the entity's latest batch; null when it is unknown. */
   readonly clock: ClockSight | null;
 }
 
-/** Of the long ones: a worker looks up in whose queue each belongs. */
+/** Of the long ones: a worker finds the host whose queue each belongs to. */
 function touchedBy(commands: readonly ActivityCommand[]): Pick<Batch, 'touched'> {
   const touched = commands.flatMap((command) => {
     const id = isBrief(command) ? null : sandboxTouchedBy(command);
@@ -49,12 +49,12 @@ function touchedBy(commands: readonly ActivityCommand[]): Pick<Batch, 'touched'>
 const clockInput = (byMs: number): Input => ({ kind: 'clock', byMs, at: Date.now() });
 
 export class BatchCommitter {
-  /** Number of the latest batch that was said. */
+  /** Number of the latest batch that was announced. */
   number: number;
-  /** How the clock stood when it was said; null when nobody knows. */
+  /** The clock reading with which it was announced; null when it is unknown. */
   clock: ClockSight | null;
   private settled: number;
-  /** Batches that were said since, and how long the history was then. */
+  /** Batches that were announced since, and how long the history was then. */
   private recent: { readonly number: number; readonly historyLength: number }[] = [];
   /** The state that the store has of an entity at rest; null while it has none. */
   private putAway: unknown;
@@ -76,12 +76,12 @@ export class BatchCommitter {
     return entity.restedIn !== null && entity.restedIn !== this.putAway;
   }
 
-  /** Nothing follows from what was not said. */
+  /** No input is left that is in no batch. */
   get isClean(): boolean {
     return !this.isDirty && this.entity.inputs.length === 0;
   }
 
-  /** Says all that was ordered since the last time; what comes meanwhile waits. */
+  /** Announces all that was ordered since the last time; what comes meanwhile waits. */
   async commit(): Promise<Committed> {
     const { entity } = this;
     for (;;) {
@@ -117,7 +117,7 @@ export class BatchCommitter {
     }
   }
 
-  /** The store has the state of an entity at rest; while that of another time is there, that it is at work again. */
+  /** The store gets the state of an entity at rest; while it has an older one, it learns that the entity is at work. */
   private keptInStore(): Pick<Batch, 'tombstone' | 'opened'> {
     const { isAtRest, state } = this.entity;
     if (isAtRest) return { tombstone: { state } };

@@ -12,7 +12,7 @@ import type { ClockSight } from './clock-sight.ts';
 import type { Input } from './input.ts';
 import type { AddressedEnvelope } from './envelope.ts';
 
-/** What an activation has to say and to do at once. */
+/** What an activation has to write, to send and to do at once. */
 export interface Batch {
   readonly entity: EntityAddress;
   /** Counts the batches of the entity, from 1. */
@@ -21,9 +21,9 @@ export interface Batch {
   readonly settled: number;
   /** What the activation rests on: steps are functions of it. */
   readonly inputs: readonly Input[];
-  /** The workflow's clock, epoch milliseconds, and how it stood when the entity last spoke. Absent: nobody looks. */
+  /** The workflow's clock, epoch milliseconds, and its reading at the latest batch. Absent: it is not checked. */
   readonly clock?: { readonly at: number; readonly last: ClockSight | null };
-  /** Said in this order: rows first, then envelopes. */
+  /** Carried out in this order: rows first, then envelopes. */
   readonly rows: readonly ProjectionRow[];
   readonly envelopes: readonly AddressedEnvelope[];
   /** Brief ones. */
@@ -41,32 +41,32 @@ export type BatchAnswer = AcceptedBatch | DifferentBatch | OvertakenBatch | Cloc
 /** A batch that was written, and counts. */
 export interface AcceptedBatch {
   readonly kind: 'accepted';
-  /** What the batch rests on. Absent in the histories of builds that did not say it. */
+  /** What the batch rests on. Absent in the histories of builds that did not record it. */
   readonly basis?: readonly Share[];
-  /** By command id. Null: its machine waits for no answer. Absent: it was slow or failed, and is handed out by itself. */
+  /** By command id. Null: its machine waits for no answer. Absent: it was slow or failed, and gets its own activity. */
   readonly events: Readonly<Record<string, MachineEvent | null>>;
   /** Ids of those whose try failed: it counts as the first one. */
   readonly failed: readonly string[];
   /** By command id: the host whose queue it waits in, of those that were not answered. Absent: any worker will do. */
   readonly hosts?: Readonly<Record<string, string>>;
-  /** How the clock stands now; absent where nobody looked. */
+  /** The present clock reading; absent where it was not checked. */
   readonly clock?: ClockSight;
 }
 
-/** Nothing was said: the clock by which the batch came about was set (D36), so that its steps are taken anew. */
+/** Nothing was written: the clock behind the batch was set (D36), so that its steps are taken anew. */
 export interface ClockSetBatch {
   readonly kind: 'clockSet';
   readonly byMs: number;
   readonly clock: ClockSight;
 }
 
-/** Another execution of the entity was first with this number, and has said what follows from other inputs. */
+/** Another execution of the entity was first with this number, and has announced what follows from other inputs. */
 export interface DifferentBatch {
   readonly kind: 'different';
   readonly inputs: readonly Input[];
 }
 
-/** A later batch has been said: this execution is not the entity's any more, or its workflow was set back. */
+/** A later batch has been announced: this execution is not the entity's any more, or its workflow was set back. */
 export interface OvertakenBatch {
   readonly kind: 'overtaken';
 }
@@ -85,7 +85,7 @@ export interface PutAway {
   readonly batch: number;
 }
 
-/** What workflows ask of the world. */
+/** What workflows need of workers. */
 export interface CarrierActivities {
   /** What the store has of an entity that was put away; null when it has nothing. */
   takeUp(entity: EntityAddress): Promise<PutAway | null>;
@@ -105,7 +105,7 @@ const TRY_MAX_MS = 6 * 3_600_000;
 /** Store writes and envelopes of a large run's activation, with a store that is slow. */
 const BRIEF_MAX_MS = 60_000;
 
-/** The queue of a resource class; with a host the one that only its own worker asks. */
+/** The queue of a resource class; with a host the one that only its own worker polls. */
 export function queueOf(prefix: string, resource: ResourceClass, host?: string): string {
   return host === undefined ? `${prefix}-${resource}` : `${prefix}-${resource}@${host}`;
 }
@@ -126,7 +126,7 @@ export const takeUp = (entity: EntityAddress): Promise<PutAway | null> => local.
 /** Writes a batch and carries out its brief commands. */
 export const announce = (batch: Batch): Promise<BatchAnswer> => local.announce(batch);
 
-/** Waits and tries are decided on the worker's side, which says when to come back (`nextRetryDelay`). */
+/** Waits and tries are decided on the worker's side, which sets the time of the next try (`nextRetryDelay`). */
 export function carryOut(prefix: string, long: LongCommand, host?: string): Promise<MachineEvent | null> {
   const { command } = long;
   const proxy = proxyActivities<CommandActivities>({

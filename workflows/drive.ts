@@ -33,7 +33,7 @@ import {
 } from './envelope.ts';
 import { Visibility } from './visibility.ts';
 
-/** `onStep` is for whoever looks at steps from outside; the product has nobody there. */
+/** `onStep` is for tests that observe steps; the product passes none. */
 export async function drive(input: DriveInput, onStep?: StepListener): Promise<void> {
   const { workflowId, runId } = workflowInfo();
   const address = addressFromKey(workflowId);
@@ -93,7 +93,7 @@ export async function drive(input: DriveInput, onStep?: StepListener): Promise<v
   });
 }
 
-/** An entity that was put away, as the store has it: in the history before anything is said that rests on it. */
+/** An entity that was put away, as the store has it: in the history before any batch that rests on it. */
 async function takenUp(address: EntityAddress): Promise<Carried | null> {
   const kept = await takeUp(address);
   await sleep(1);
@@ -111,7 +111,7 @@ interface DispatchTargets {
   readonly dispatcher: CommandDispatcher;
 }
 
-/** What was said is settled: only now may begin what cannot be taken back. */
+/** The announced batch is settled: only now may begin what cannot be taken back. */
 function dispatchAll({ orders, answers }: Committed, { entity, inbox, dispatcher }: DispatchTargets): void {
   for (const commandId of orders.cancelled) dispatcher.cancel(commandId);
   for (const command of orders.commands) {
@@ -128,7 +128,7 @@ function wantsToMoveOn(input: DriveInput, asked: { readonly toMoveOn: boolean })
   return info.historyLength >= input.eventsMax;
 }
 
-/** A watch is begun again by the next run; anything else is let to its end, because two at once are worse than a wait. */
+/** A watch is begun again by the next run; anything else is waited for, because two at once are worse than a wait. */
 function onlyWatches(entity: Entity): boolean {
   for (const { type } of entity.out.values()) if (!isWatch(type)) return false;
   return true;
@@ -178,7 +178,7 @@ function refuseMalformed(envelope: Envelope): void {
 /**
  * Ends this run; the next one begins on the current build of the deployment.
  * Servers since 1.30 read it from the command. Server 1.29 does not know that field, and lets the next run of a pinned
- * one inherit its build; there, the task that ends the run says that it is not pinned, and nothing is inherited.
+ * one inherit its build; there, the task that ends the run declares that it is not pinned, and nothing is inherited.
  * Neither is a part of the history, so a replay does not depend on it.
  */
 function goOnWithNewestBuild(input: DriveInput): Promise<never> {

@@ -22,7 +22,7 @@ export interface Activation {
   readonly rows: ProjectionRow[];
   readonly envelopes: AddressedEnvelope[];
   readonly commands: ActivityCommand[];
-  /** Ids of commands that were handed out earlier and are not wanted any more. */
+  /** Ids of commands that were dispatched earlier and are not wanted any more. */
   readonly cancelled: string[];
 }
 
@@ -79,7 +79,7 @@ export class Entity {
     this.machine = machineOf(address.machine);
     this.onStep = options.onStep;
     this.mayRest = options.endsAtRest !== false || ENDED_AT_REST_BEFORE.includes(address.machine);
-    // What the last run had out is handed out again by this one.
+    // What the last run had out is dispatched again by this one.
     this.settled = {
       state: carried?.state ?? null,
       steps: 0,
@@ -94,7 +94,7 @@ export class Entity {
     return this.machine.deadline(this.state);
   }
 
-  /** Nothing is under way, and nothing will be unless somebody asks: its workflow may end. */
+  /** Nothing is under way, and nothing will be without a new request: its workflow may end. */
   get isAtRest(): boolean {
     const { state, machine } = this;
     if (state === null || this.out.size > 0) return false;
@@ -103,8 +103,8 @@ export class Entity {
   }
 
   /**
-   * Its latest state at rest since the last batch was settled; null when it was at none. It stays one when more comes:
-   * whoever takes two envelopes at once says something whenever whoever took the first alone did.
+   * Its latest state at rest since the last batch was settled; null when it was at none. It stays set when more comes:
+   * an execution that takes two envelopes at once announces a batch whenever one that took the first alone did.
    */
   get restedIn(): unknown {
     return this.rested;
@@ -149,14 +149,14 @@ export class Entity {
     this.rested = this.isAtRest ? state : null;
   }
 
-  /** Takes other inputs than it did since then; those it had taken come back. */
+  /** Rolls back and takes other inputs; returns those that it had taken. */
   rebase(inputs: readonly Input[]): readonly Input[] {
     const taken = this.rollback();
     for (const input of inputs) this.apply(input);
     return taken;
   }
 
-  /** To where the last batch was settled; what it had taken since comes back. */
+  /** Back to where the last batch was settled; returns the inputs taken since. */
   rollback(): readonly Input[] {
     const taken = this.applied;
     const { state, steps, out, seen, inherited } = this.settled;
@@ -225,7 +225,7 @@ export class Entity {
   }
 }
 
-/** Null: an answer that nobody waits for, or no event at all. */
+/** Null: an answer that its machine does not wait for, or no event at all. */
 function eventOf(input: Input): MachineEvent | null {
   switch (input.kind) {
     case 'envelope':

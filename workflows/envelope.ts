@@ -1,5 +1,5 @@
 /**
- * What travels to an entity's workflow, and what a run of it hands to the next.
+ * What travels to an entity's workflow, and what a run of it passes to the next.
  * Owns the wire shapes between workflows, clients and workers; must not know a machine's rules.
  */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
@@ -18,32 +18,32 @@ export interface AddressedEnvelope extends Envelope {
   readonly to: EntityAddress;
 }
 
-/** Notices of other machines and of the world: nobody waits for an answer. */
+/** Notices of other machines and of activities: the sender waits for no answer. */
 export const noticeSignal = defineSignal<[Envelope]>('notice');
 
-/** A wish of a user: returns once it is in the history, or refuses what no machine understands. */
+/** A request of a client: returns once it is in the history, or refuses what no machine understands. */
 export const requestUpdate = defineUpdate<void, [Envelope]>('request');
 
 /** Type of the failure of a request that is no envelope. */
 export const MALFORMED = 'malformed';
 
-/** Asks an entity to go on in a new run, on the newest build, as soon as nothing is under way. */
+/** Requests that an entity goes on in a new run, on the newest build, as soon as nothing is under way. */
 export const moveOnSignal = defineSignal<[]>('moveOn');
 
 /**
- * What one run hands to the next, plain JSON.
+ * What one run passes to the next, plain JSON.
  * Deadlines are absolute in the state, so there is no time in it that could go stale.
  */
 export interface Carried {
   readonly version: 1;
   readonly state: unknown;
-  /** Commands whose answer is still waited for: handed out again, which their ids make harmless. */
+  /** Commands whose answer is still waited for: dispatched again, which their ids make harmless. */
   readonly out: readonly ActivityCommand[];
   /** Ids of the latest envelopes, oldest first. */
   readonly seen: readonly string[];
   /** Number of the latest batch of the entity. */
   readonly batch: number;
-  /** How the clock stood then; absent when nobody knows. */
+  /** The clock reading then; absent when it is unknown. */
   readonly clock?: ClockSight;
 }
 

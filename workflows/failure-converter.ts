@@ -4,5 +4,5 @@
  */
 import { DefaultFailureConverter } from '@temporalio/common';
 
-/** The name is what the SDK looks for. */
+/** The SDK imports this name. */
 export const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });

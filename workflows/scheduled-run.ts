@@ -1,5 +1,5 @@
 /**
- * One firing of a schedule: a run is begun, and this workflow lasts as long as it, which is how a server knows overlaps.
+ * One firing of a schedule: a run is begun, and this workflow lasts as long as it, so that a server detects overlaps.
  * Owns the order of the three activities; what they do is on the worker's side, and the run is an entity of its own.
  */
 import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
@@ -25,11 +25,11 @@ export interface Firing extends Omit<ScheduledRunInput, 'queue'> {
   readonly at: number;
 }
 
-/** What the workflow of a schedule asks of the world. */
+/** What the workflow of a schedule needs of workers. */
 export interface ScheduleActivities {
   /** Begins the run and returns its id. */
   beginScheduledRun(firing: Firing): Promise<RunId>;
-  /** Fails with the delay until the next look for as long as the run has not finished. */
+  /** Fails with the delay until the next poll for as long as the run has not finished. */
   awaitScheduledRun(runId: RunId): Promise<void>;
   cancelScheduledRun(cancellation: { readonly runId: RunId; readonly requestId: string }): Promise<void>;
 }

@@ -42,7 +42,7 @@ export async function deliver(world: World, about: DeliverableItem): Promise<Del
     branch,
     commits: before?.branch === branch ? before.commits : [],
     problem: null,
-    // What was opened before is there until the host says otherwise.
+    // A pull request that was opened before exists until the host reports otherwise.
     ...(before?.branch === branch && before.pullRequest !== undefined
       ? { pullRequest: before.pullRequest }
       : {}),
@@ -57,7 +57,7 @@ export async function deliver(world: World, about: DeliverableItem): Promise<Del
   return done;
 }
 
-/** Behind a branch that was pushed, in this try or an earlier one. */
+/** Only for a branch that was pushed, in this try or an earlier one. */
 async function withPullRequest(
   world: World,
   about: DeliverableItem,
@@ -83,7 +83,7 @@ export function problemOfDelivery({
   return problem ?? pullRequest?.problem ?? null;
 }
 
-/** A repeat that changed nothing is no news. */
+/** A repeat that changed nothing is not recorded again. */
 function saysTheSame(before: DeliveryEvidence | null, after: DeliveryEvidence): boolean {
   return (
     before?.state === after.state &&
@@ -132,7 +132,7 @@ async function pushed(
   return { ...evidence, state: 'pushed', commits: [...earlier, commit] };
 }
 
-/** What Git and hosts say may repeat what it was given: secret values are removed (D20). */
+/** Messages of Git and of code hosts may repeat their input: secret values are removed (D20). */
 async function problemOf(
   world: World,
   about: DeliverableItem,
@@ -146,7 +146,7 @@ async function problemOf(
   return {
     ...evidence,
     state: 'failed',
-    // One that was about to be pushed may be on the host all the same.
+    // A commit that was about to be pushed may have reached the host.
     commits: known?.branch === evidence.branch ? known.commits : evidence.commits,
     problem: { code, message: redactText(message, forms) },
   };
@@ -161,7 +161,7 @@ async function keep(
   await world.results.write({ runId, key: item.key, name: DELIVERY_FILE }, new TextEncoder().encode(text));
 }
 
-/** For whoever follows the conversation: which branch and pull request hold its work, or why none does. */
+/** For users who follow the conversation: which branch and pull request hold its work, or why none does. */
 async function record(
   world: World,
   { conversationId }: DeliverableItem,

@@ -1,6 +1,6 @@
 /**
  * What is kept of a delivery beside the results of its item: `delivery.json`.
- * Owns the shape; what is written and read of it is not decided here.
+ * Owns the shape only.
  */
 import { z } from 'zod';
 import type { DeliveryState } from '../../core/run/items/item-evidence.ts';
@@ -9,12 +9,12 @@ import type { DeliveryState } from '../../core/run/items/item-evidence.ts';
 export const DELIVERY_FORMAT = 1;
 
 const pullRequestSchema = z.object({
-  /** `closed` and `merged`: somebody has ended it, and it is left alone. */
+  /** `closed` and `merged`: a user of the code host has ended it, and it is left alone. */
   state: z.enum(['opened', 'updated', 'closed', 'merged', 'failed']),
   /** Null where it is not known that there is one. */
   number: z.number().nullable(),
   url: z.string().nullable(),
-  /** What is there, but not as the job says. */
+  /** What exists, but not as the job says. */
   notes: z.array(z.string()),
   /** Code, sentence and remedy of a failure; null otherwise. */
   problem: z.object({ code: z.string(), message: z.string(), remedy: z.string().nullable() }).nullable(),

@@ -13,7 +13,7 @@ export const FINDINGS_FILE = 'findings.json';
 const FORMAT = 1;
 /** Of one item: more are counted. */
 const FINDINGS_MAX = 200;
-/** Withheld results that are told with the outcome; the others are in the file. */
+/** Withheld results that the outcome names; the others are only in the file. */
 const OUTCOME_NAMES_MAX = 3;
 
 const findingSchema: z.ZodType<Finding> = z.object({
@@ -26,7 +26,7 @@ const findingsFileSchema = z.object({ format: z.literal(FORMAT), findings: z.arr
 
 export const leftOut = (result: string, says: string): Finding => ({ code: 'left_out', result, says });
 
-/** Null when the file is missing or is none of ours. */
+/** Null when the file is missing or was not written by Parley. */
 export function parseFindings(bytes: Uint8Array | null): readonly Finding[] | null {
   return parseKept(findingsFileSchema, bytes)?.findings ?? null;
 }
@@ -43,7 +43,7 @@ export async function readFindings(
   return parseFindings(await world.results.read({ runId, key, name: FINDINGS_FILE })) ?? [];
 }
 
-/** Replaces those of an earlier attempt; no file is made to say that there is nothing. */
+/** Replaces those of an earlier attempt; no file is made for an empty list. */
 export async function writeFindings(
   world: Pick<World, 'results'>,
   { runId, key }: ItemOfRun,

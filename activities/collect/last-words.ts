@@ -1,13 +1,13 @@
 /**
- * What an agent said last, as its stored events have it.
+ * The last message of an agent, from its stored events.
  * Owns which events are words of an agent; redaction was done when they were stored (D20).
  */
 import type { ConversationId } from '../../core/ids.ts';
 import type { World } from '../world.ts';
 
-/** The last word stands at the end; a conversation that did more after it said nothing about that. */
+/** The last message is near the end; an agent that did this many things after it said nothing about them. */
 const EVENTS_READ = 200;
-/** Mostly it is among the very last ones, and a report asks for thousands of conversations. */
+/** It is mostly among the newest events, and a report reads thousands of conversations. */
 const NEWEST_READ = 12;
 
 /** Null when it said nothing that is kept. */
@@ -38,7 +38,7 @@ async function wordsAmong(
 
 function wordsOf(kind: string, body: Readonly<Record<string, unknown>>): string {
   if (kind === 'MessageEvent') return textOf(fieldOf(body['llm_message'], 'content'));
-  // Whoever finishes says so with a tool.
+  // An agent that finishes calls a tool with its last message.
   if (kind === 'ActionEvent' && body['tool_name'] === 'finish')
     return textOf(fieldOf(body['action'], 'message'));
   return '';

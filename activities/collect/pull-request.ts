@@ -1,6 +1,6 @@
 /**
  * The pull request of an item whose branch was pushed.
- * Owns what stands in it, whose credential is used, and that no secret is said (D20); how it is opened, or brought up to
+ * Owns its text, whose credential is used, and that it holds no secret (D20); how it is opened, or brought up to
  * date, is the code host's business.
  */
 import { formatMicro, toMicro } from '../../core/money/money.ts';
@@ -16,7 +16,7 @@ import type { DeliverableItem } from './deliverable-item.ts';
 import type { PullRequestEvidence } from './delivery-evidence.ts';
 import { lastWords } from './last-words.ts';
 
-/** Never throws for what keeps it from being opened: that is the evidence. `before` is what was known of it. */
+/** Never throws when it cannot be opened: the evidence holds the failure. `before` is the earlier evidence. */
 export async function openPullRequest(
   world: World,
   about: DeliverableItem,
@@ -67,15 +67,15 @@ export async function openPullRequest(
   }
 }
 
-/** For whoever follows the conversation and wonders why its result is not there yet. */
+/** Shows users who follow the conversation why its result is not there yet. */
 async function recordWait(world: World, { conversationId }: DeliverableItem, detail: string): Promise<void> {
   const about = { machine: 'conversation', id: conversationId } as const;
   const event = { about, conversationId, code: 'delivery_waits', detail };
-  // What cannot be told must not keep the result back.
+  // A wait that cannot be recorded must not delay the result.
   await world.lifecycle.record(event, world.clock.now()).catch(() => undefined);
 }
 
-/** No sandbox has it: a secret of the run that no conversation names, or the credential that pushes. */
+/** Never in a sandbox: a secret of the run that no conversation names, or the credential that pushes. */
 async function tokenOf(
   world: World,
   { runId, plan, conversationId }: DeliverableItem,
@@ -100,7 +100,7 @@ async function factsOf(
   return {
     ...{ job: plan.name, run: runId, key, issue, isOwnIssue, check, model },
     summary: await lastWords(world, conversationId),
-    // An amount that nobody knows is not 0 (D26).
+    // An unknown amount is not 0 (D26).
     usd:
       costs.length === 0 ? null : formatMicro(toMicro(costs.reduce((sum, cost) => sum + cost, 0)).microUsd),
   };

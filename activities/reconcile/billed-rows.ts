@@ -9,10 +9,10 @@ import type { ExportReading } from '../../ports/gateway-export.ts';
 import type { World } from '../world.ts';
 import { callPages } from './run-calls.ts';
 
-/** What the gateway says now. */
+/** What the gateway has billed so far. */
 export interface Bill {
   readonly rows: readonly GatewayRow[];
-  /** When it was asked for: whatever is on it was sent before it was answered. */
+  /** When it was requested: every call on it was sent before the gateway answered. */
   readonly readAt: number;
 }
 
@@ -33,7 +33,7 @@ export async function readBill(world: World, interval: Interval): Promise<Bill> 
   return { readAt, rows: await world.gatewayExport.rows(interval) };
 }
 
-/** In groups, one after the other, each to be gone through once: a saved export may be longer than the memory. @throws ParleyError export_unavailable, export_invalid */
+/** Groups to be read once: an export may exceed the memory. @throws ParleyError export_unavailable, export_invalid */
 export async function* billedRows(
   world: World,
   { source, interval, bill, conversationIds, reading }: RowsQuestion,
@@ -50,7 +50,7 @@ export async function* billedRows(
   }
 }
 
-/** An amount that nobody knows is not 0: such a row is marked, and is in no amount (D26). */
+/** An unknown amount is not 0: such a row is marked, and is in no sum (D26). */
 async function* proxyRows(
   pages: AsyncIterable<readonly SpendRow[]>,
   conversationIds: ReadonlySet<string>,

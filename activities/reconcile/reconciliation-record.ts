@@ -1,5 +1,5 @@
 /**
- * `reconciliation.json`: what a run's reconciliation said, whole, for reports and for whoever doubts them.
+ * `reconciliation.json`: the whole result of a run's reconciliation, for reports and for users who check them.
  * Owns its stable order: the same rows give the same bytes but for the instant.
  */
 import type { RunId } from '../../core/ids.ts';
@@ -39,12 +39,12 @@ async function write(
 const CHUNK_BYTES = 256 * 1024;
 /** In UTF-8, of one unit of a text at the most. */
 const BYTES_PER_UNIT = 3;
-/** Lines that become bytes together: to encode each by itself takes longer than to make it. */
+/** Lines that are encoded together: to encode each by itself takes longer than to make it. */
 const PENDING_UNITS = 8 * 1024;
 
 /**
- * The file in pieces, since a million rows are more than one text can hold: one row a line, easy to search, and after
- * them what is said of all. Few lines wait to become bytes: many would live long enough to fill the heap.
+ * The file in pieces, since a million rows are more than one string can hold: one row a line, easy to search, and
+ * after them the totals. Few lines wait to be encoded: many would live long enough to fill the heap.
  */
 export class RecordLines {
   private readonly full: Uint8Array[] = [];
@@ -52,7 +52,7 @@ export class RecordLines {
   private used = 0;
   private pending = '';
   private isFirst = true;
-  /** As the row before had it, and as JSON: most rows of a bill name few models. */
+  /** Of the row before, plain and as JSON: most bills name few models. */
   private model = '';
   private quotedModel = '""';
 
@@ -102,7 +102,7 @@ export class RecordLines {
   }
 }
 
-/** The verdict as JSON, its end left open. Nearly all are assigned, and need no general writer. */
+/** The verdict as JSON without its closing brace. Nearly all are assigned, and need no general serialiser. */
 function membersOf(verdict: RowVerdict): string {
   if (verdict.kind !== 'assigned') return JSON.stringify(verdict).slice(0, -1);
   const { kind, position, cost, isDuplicate, by, conversationId, isLate } = verdict;
@@ -135,7 +135,7 @@ export async function readRecord(
   }
 }
 
-/** In the file those come first that were certain at once. */
+/** In the file, the rows that were certain at once come first. */
 function inOrder(rows: readonly RecordedRow[]): readonly RecordedRow[] {
   return [...rows].sort((a, b) => a.position - b.position);
 }

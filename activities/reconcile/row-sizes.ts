@@ -1,5 +1,5 @@
 /**
- * How much of the rows is matched, by size: a credit does not make up for a charge that nobody can explain.
+ * How much of the rows is matched, by size: a credit does not make up for an unexplained charge.
  * Owns the running sums; must not judge a row.
  */
 import type { Measured } from '../../core/reconcile/reconcile-expectation.ts';
@@ -19,7 +19,7 @@ export class RowSizes {
     this.whole.add(size);
     if (verdict.kind === 'assigned') return;
     this[verdict.kind].add(size);
-    // A call that our proxy sent for somebody else is matched: with somebody else.
+    // A call that our proxy sent for another caller is matched: with that caller.
     if (verdict.kind === 'unassigned' && verdict.why === 'other_caller') this.otherCallers.add(verdict.cost);
     else this.unmatched.add(size);
   }

@@ -1,5 +1,5 @@
 /**
- * Every call that our proxy recorded while a run went on, whoever made it.
+ * Every call that our proxy recorded during a run, by any caller.
  * Owns the interval and the paging; calls of others are needed too, because they explain rows that are not ours.
  */
 import { setImmediate as eventLoopTick } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export function intervalOf(
   return { from: run.createdAt - tolerance.windowBeforeMs, to: end + tolerance.windowAfterMs + 1 };
 }
 
-/** Page by page: there may be millions, and nobody needs them all at once. */
+/** Page by page: there may be millions, and no caller needs them all at once. */
 export function callPages(
   world: Pick<World, 'spend'>,
   interval: Interval,
@@ -30,20 +30,20 @@ export function callPages(
   return pages((page) => world.spend.search(page), interval);
 }
 
-/** The same calls, with what joining needs of them. A page is gone through before the next one is asked for. */
+/** The same calls, with what joining needs of them. A page is used before the next one is read. */
 export async function* joinablePages(
   world: World,
   interval: Interval,
 ): AsyncIterable<readonly JoinableCall[]> {
   for await (const page of pages((asked) => world.spend.joinable(asked), interval)) {
     yield page;
-    // Its promises may be old already, and what old ones hold outlives every collection but a whole one: with a thread
-    // beside it, the heap grew to three times what lives in it.
+    // Its promises may be in the old generation, and what those hold survives every garbage collection but a full one:
+    // with a thread beside it, the heap grew to three times its live data.
     page.length = 0;
   }
 }
 
-/** A page is handed on whole: one promise for each of a million calls takes longer than reading them. */
+/** Yields whole pages: one promise for each of a million calls takes longer than reading them. */
 async function* pages<Page extends readonly JoinableCall[]>(
   read: (page: CallPage) => Promise<Page>,
   interval: Interval,
@@ -54,10 +54,10 @@ async function* pages<Page extends readonly JoinableCall[]>(
       limit: PAGE_ROWS,
       ...(after == null ? {} : { after }),
     });
-    // Before it is handed on: whoever takes it may empty it.
+    // Read before the page is yielded: the caller may empty it.
     const [last, { length }] = [page.at(-1), page];
     yield page;
-    // SQLite answers within the same turn: without an end of it no thread begins, and nobody else is served.
+    // SQLite answers within the same turn: unless it ends, no thread starts, and no other request is served.
     await eventLoopTick();
     if (last === undefined || length < PAGE_ROWS) return;
     after = { startedAt: last.startedAt, callId: last.callId };
@@ -78,14 +78,14 @@ export async function lostWithin(world: Pick<World, 'spend'>, interval: Interval
   return lossWithin(await world.spend.losses(), interval);
 }
 
-/** The same of the time of a run; null too where there is no such run. */
+/** The same for the time of a run; null too where there is no such run. */
 export async function lostSpend(world: World, runId: RunId): Promise<SpendLoss | null> {
   const run = await world.records.run(runId);
   if (run === null) return null;
   return await lostWithin(world, { from: run.createdAt, to: (run.endedAt ?? world.clock.now()) + 1 });
 }
 
-/** Calls by the conversation that made them; calls of nobody are left out. */
+/** Calls by the conversation that made them; calls without a conversation are left out. */
 export function bySession(calls: readonly SpendRow[]): ReadonlyMap<string, readonly SpendRow[]> {
   const sessions = new Map<string, SpendRow[]>();
   for (const call of calls) {

@@ -43,7 +43,7 @@ export function reconcileConversations(
     conversationId,
     key,
     tags: items.get(key)?.tags ?? {},
-    // An attempt that was given up has ended with its last call at the latest, which the calls tell.
+    // An attempt that was given up ended with its last call at the latest: the calls show when.
     ...(isLast ? { endedAt } : {}),
     attemptIds: [],
   }));

@@ -1,6 +1,6 @@
 /**
  * What a report is gathered from.
- * Owns the choice of ports: all of them only read, so that whoever may read a store may draw a report from it.
+ * Owns the choice of ports: all of them only read, so that every reader of a store can draw a report from it.
  */
 import type { World } from '../world.ts';
 
@@ -8,6 +8,6 @@ export interface ReportWorld extends Pick<
   World,
   'records' | 'plans' | 'events' | 'spend' | 'vault' | 'results' | 'keys' | 'clock'
 > {
-  /** Absent: whoever draws knows of no console. */
+  /** Absent: the caller knows of no console. */
   readonly deployment?: Pick<World['deployment'], 'consoleUrl'>;
 }

@@ -1,5 +1,5 @@
 /**
- * A run with an agent of its own: prompts it, looks at what it does, and ends when it has finished, waits, is stopped or
+ * A run with an agent of its own: prompts it, follows what it does, and ends when it has finished, waits, is stopped or
  * gives up.
  * Owns what a turn's news mean for the conversation; hooks, limits and endings are those of the reference's loop.
  */
@@ -40,7 +40,7 @@ export async function runAcpLoop(
       return;
     }
   } catch (error) {
-    // A server that stops waits for nobody; what its agent still says is nobody's.
+    // A server that stops does not wait for the agent; what its program still sends is not recorded.
     if (control.abortedBy === 'server' || control.abortedBy === 'deletion') void session.dispose();
     else if (session.turn !== null) await session.cancel(session.turn);
     endAsError(context, error);
@@ -115,8 +115,8 @@ function overBy(context: LoopContext, stopReason: string): RunEnd {
 }
 
 /**
- * A program that has ended cannot be answered: the agent is asked to do what was approved, and is not asked about it a
- * second time.
+ * A program that has ended cannot be answered: the agent is prompted to do what was approved, and its request for it
+ * needs no second approval.
  */
 function approveAnew(session: AcpSession, context: LoopContext): void {
   const { conversation } = context;

@@ -1,5 +1,5 @@
 /**
- * What an agent is told next: the messages it has not seen, and what it must know of a stop. Pure.
+ * The agent's next prompt: the messages it has not seen, and what it must know of a stop. Pure.
  */
 import type { ConversationMeta } from '../conversation/conversation-meta.ts';
 import { plainText, type Content, type ConversationEvent, type MessageEvent } from '../conversation/event.ts';
@@ -18,13 +18,13 @@ interface NextPrompt {
 interface PromptFacts {
   readonly meta: ConversationMeta;
   readonly events: readonly ConversationEvent[];
-  /** A session that knows nothing of what was before. */
+  /** A session without any of the messages before it. */
   readonly isFresh: boolean;
   readonly takesImages: boolean;
   readonly notes: readonly string[];
 }
 
-/** What was asked before is told again to a session that has lost it, up to so many characters. */
+/** Earlier messages are repeated to a session that has lost them, up to so many characters. */
 const RETOLD_CHARS_MAX = 20_000;
 
 export function nextPrompt(facts: PromptFacts): NextPrompt {
@@ -53,7 +53,7 @@ export function nextPrompt(facts: PromptFacts): NextPrompt {
   };
 }
 
-/** What the agent was not given yet, in order. */
+/** The messages the agent was not sent yet, in order. */
 export function unseenMessages(
   { acp }: Pick<ConversationMeta, 'acp'>,
   events: readonly ConversationEvent[],

@@ -40,11 +40,11 @@ export class AcpSession {
   readonly #around: SessionSurroundings;
   readonly #terminals: ClientTerminals;
   readonly #recorder: UpdateRecorder;
-  /** Approved before a stop: the same asking is not put to anybody again. */
+  /** Approved before a stop: the same request is not put to the user again. */
   readonly #approved = new Set<string>();
   #servers: McpServers;
   #running: Running | null = null;
-  /** The session of a program that is just being taken up: what it tells was told before. */
+  /** The session of a program is just being loaded: the updates it sends were recorded before. */
   #isOpening = false;
   #isFresh = false;
   #notes: string[] = [];
@@ -64,7 +64,7 @@ export class AcpSession {
     });
   }
 
-  /** The turn that goes on, whether or not a run looks at it; null between turns. */
+  /** The turn that goes on, whether or not a run follows it; null between turns. */
   get turn(): AcpTurn | null {
     return this.#turn;
   }
@@ -78,7 +78,7 @@ export class AcpSession {
     return this.#turn?.heldActionIds ?? [];
   }
 
-  /** Whether there is a message that the agent was not given. */
+  /** Whether there is a message that the agent was not sent. */
   hasUnseen(): boolean {
     const { meta, log } = this.#around.conversation;
     return unseenMessages(meta, log.all()).length > 0;
@@ -88,7 +88,7 @@ export class AcpSession {
     this.#servers = servers;
   }
 
-  /** Said to the agent with its next prompt; with a key, what was approved is not asked about again. */
+  /** Sent to the agent with its next prompt; with a key, what was approved is not put to the user again. */
   note(text: string, approvedKey: string | null = null): void {
     this.#notes.push(text);
     if (approvedKey !== null) this.#approved.add(approvedKey);
@@ -175,7 +175,7 @@ export class AcpSession {
     return turn;
   }
 
-  /** Refuses what waits, and ends the turn: the agent rests until somebody tells it to go on. */
+  /** Refuses what waits, and ends the turn: the agent rests until a client starts it again. */
   refuse(reason: string): void {
     const turn = this.#turn;
     if (turn === null) return;
@@ -265,7 +265,7 @@ export class AcpSession {
     } catch (error) {
       this.#around.log('error', 'end of a turn could not be recorded', { error: messageOf(error) });
     }
-    // No run looks at a turn that waits for the user; who would answer now has nothing to answer.
+    // No run follows a turn that waits for the user; an answer of the user would now have nothing to answer.
     const { conversation } = this.#around;
     if (conversation.status !== 'waiting_for_confirmation') return;
     if (turn.failure === null) conversation.setStatus('idle');
@@ -287,7 +287,7 @@ function stopReasonOf(answer: unknown): string {
   throw new AcpError('AgentProtocolError', 'Cannot read answer to "session/prompt": it has no stop reason');
 }
 
-/** What came before an answer is handed over behind it, a turn of the event loop later. */
+/** What came before an answer is passed on after it, a turn of the event loop later. */
 async function nextTick(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 /**
- * One turn of an agent: from a prompt to its stop reason, with the permissions that it asks for on the way.
- * Owns who waits for whom while a turn goes on. What an asking means is the policy's part, in acp-session.ts.
+ * One turn of an agent: from a prompt to its stop reason, with the permissions that it requests on the way.
+ * Owns what waits for what while a turn goes on. What a request for permission means is decided in acp-session.ts.
  */
 import type { CallState } from './tool-calls.ts';
 
@@ -30,7 +30,7 @@ export class AcpTurn {
   #news: TurnNews[] = [];
   #wake: () => void = () => undefined;
   #end: TurnNews | null = null;
-  /** No permission is given any more: its end was asked for. */
+  /** No permission is granted any more: a cancel was requested. */
   isCancelled = false;
   /** Resolves when it has ended, however. */
   readonly ended: Promise<void>;
@@ -64,7 +64,7 @@ export class AcpTurn {
     this.#wake();
   }
 
-  /** Waits for the next news; the end is told as often as it is asked for. @throws the signal's reason */
+  /** Waits for the next news; once the turn has ended, every call returns its end. @throws the signal's reason */
   async next(signal: AbortSignal): Promise<TurnNews> {
     for (;;) {
       signal.throwIfAborted();
@@ -118,7 +118,7 @@ export class AcpTurn {
   }
 }
 
-/** Once rather than for ever: the next one is asked for again. */
+/** Once rather than for ever: the agent requests permission for the next one again. */
 export function allowed(options: readonly PermissionOption[]): PermissionOutcome {
   return selected(options, ['allow_once', 'allow_always']);
 }

@@ -1,7 +1,7 @@
 /**
- * What becomes of an agent's asking for permission: hooks may forbid it, the policy of the conversation lets it pass or has
- * it wait for the user.
- * Owns that order; who answers what waits is the turn's part.
+ * What becomes of an agent's request for permission: hooks may forbid it, the policy of the conversation lets it pass
+ * or has it wait for the user.
+ * Owns that order; which answer goes to what waits is the turn's part.
  */
 import { rejectAction } from '../loop/action-step.ts';
 import { needsConfirmation } from '../loop/confirmation.ts';
@@ -18,7 +18,7 @@ interface Asked {
   readonly secrets: () => Readonly<Record<string, string>>;
   readonly turn: AcpTurn;
   readonly recorder: UpdateRecorder;
-  /** Approved before a stop: the same asking is not put to anybody again. */
+  /** Approved before a stop: the same request is not put to the user again. */
   readonly approved: Set<string>;
 }
 

@@ -34,7 +34,7 @@ export function changedCall(before: CallState | null, change: ToolCallChange): C
   };
 }
 
-/** A call that has ended does not begin again, whatever comes late. */
+/** A call that has ended does not begin again, whatever update comes late. */
 function laterStatus(before: CallState['status'], told: CallState['status'] | null): CallState['status'] {
   if (told === null || before === 'completed' || before === 'failed') return before;
   return before === 'in_progress' && told === 'pending' ? before : told;
@@ -111,7 +111,7 @@ export function observationOf(
   const content = [textContent(text)];
   if (command === null)
     return { content, is_error: isError, tool_name: toolNameOf(call), kind: 'MCPToolObservation' };
-  // Which code it ended with the protocol does not say.
+  // The protocol does not say which code it ended with.
   return {
     content,
     is_error: isError,
@@ -145,7 +145,7 @@ function diffText({ path, oldText, newText }: Extract<ToolContent, { type: 'diff
   return [`[${path}]`, ...(oldText ? lines(oldText, '-') : []), ...lines(newText, '+')].join('\n');
 }
 
-/** Equal for two askings that mean the same thing: what was approved before a stop is not put to anybody again. */
+/** Equal for two requests that mean the same: what was approved before a stop is not put to the user again. */
 export function askKey({ summary, tool_call: call }: ActionEvent): string {
   return JSON.stringify([summary ?? '', call.arguments]);
 }

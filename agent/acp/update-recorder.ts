@@ -1,7 +1,7 @@
 /**
  * From an agent's updates to events. Text is gathered until something else comes, and a call becomes an action once its
  * arguments are known: a log is only appended to.
- * Owns what has been told of a turn and not become an event yet. Decides nothing about the turn.
+ * Owns the updates of a turn that have not become events yet. Decides nothing about the turn.
  */
 import type { Conversation } from '../conversation/conversation.ts';
 import { GrowingWords } from '../conversation/growing-words.ts';
@@ -72,14 +72,14 @@ export class UpdateRecorder {
       case 'current_mode_update':
       case 'config_option_update':
       case 'session_info_update':
-        // Our own words come back, or the session tells of itself.
+        // Our own words come back, or the session reports on itself.
         return;
       default:
         return update satisfies never;
     }
   }
 
-  /** The action of a call that asks for permission: it is in the log before anybody answers. */
+  /** The action of a call that requests permission: it is in the log before the user answers. */
   asked(change: ToolCallChange): { readonly action: ActionEvent; readonly call: CallState } {
     const before = this.#calls.get(change.toolCallId) ?? null;
     const call = changedCall(before?.state ?? null, change);
@@ -88,7 +88,7 @@ export class UpdateRecorder {
     return { action, call };
   }
 
-  /** Somebody forbade it, or it was cut off; what the agent tells of it later is no result. */
+  /** A hook or the user forbade it, or it was cut off; what the agent reports of it later is no result. */
   settled(callId: string): void {
     const known = this.#calls.get(callId);
     if (known !== undefined) this.#calls.set(callId, { ...known, hasResult: true });
@@ -175,7 +175,7 @@ export class UpdateRecorder {
     recorded();
   }
 
-  /** A plan is told whole every time, and often without a change. */
+  /** Agents send a plan whole every time, and often without a change. */
   #takePlan(entries: readonly PlanEntry[]): void {
     const tasks = entries.slice(0, TASKS_MAX).map(({ content, status }) => ({
       ...{ title: content.slice(0, 2_000), notes: '', status: TASK_STATUS[status] },
@@ -213,7 +213,7 @@ function longer(text: string, more: string): string {
   return text.length >= ACP_TEXT_CHARS_MAX ? text : text + more.slice(0, ACP_TEXT_CHARS_MAX);
 }
 
-/** Agents do not tell which answer of a model a call came from, so each stands for itself. */
+/** Agents do not say which answer of a model a call came from, so each stands for itself. */
 function responseId(uuid: string): string {
   return `acp-${hexOf(uuid)}`;
 }

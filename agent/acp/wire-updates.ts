@@ -1,6 +1,6 @@
 /**
- * What an agent tells about its work, as far as it becomes events: one schema for each kind of update.
- * Owns the reading of notifications; a kind that is not known, or is not well-formed, is null. Pure.
+ * The updates an agent sends about its work, as far as they become events: one schema for each kind of update.
+ * Owns the reading of notifications; a kind that is unknown, or is not well-formed, is null. Pure.
  */
 import { z } from 'zod';
 
@@ -83,7 +83,7 @@ const updateSchema = z.discriminatedUnion('sessionUpdate', [
 ]);
 export type SessionUpdate = z.infer<typeof updateSchema>;
 
-/** Told by agents, and nothing that a conversation keeps. */
+/** Sent by agents, and nothing that a conversation keeps. */
 const UNKEPT: ReadonlySet<string> = new Set([
   'available_commands_update',
   'usage_update',

@@ -1,5 +1,5 @@
 /**
- * A conversation as answers and webhooks tell it. Owns the shape; reads only.
+ * A conversation as responses and webhooks present it. Owns the shape; reads only.
  */
 import type { AcpAgent } from '../acp/acp-agent.ts';
 import type { Conversation } from './conversation.ts';
@@ -53,7 +53,7 @@ export function conversationInfo(
   };
 }
 
-/** Values of variables may be secrets, so only their names are told. */
+/** Values of variables may be secrets, so only their names are shown. */
 function acpInfo(acp: AcpAgent): Record<string, unknown> {
   const { name, command, environment, mode, told_name: toldName, told_version: toldVersion } = acp;
   return {

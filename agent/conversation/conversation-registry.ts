@@ -158,7 +158,7 @@ export class ConversationRegistry {
   }
 }
 
-/** What a repository or a plugin brings and cannot be used is told, and the agent works without it (D37). */
+/** What a repository or a plugin brings and cannot be used is logged, and the agent works without it (D37). */
 function logUnusable({ conversation }: Entry, detail: string): void {
   conversation.append({
     kind: 'ConversationErrorEvent',

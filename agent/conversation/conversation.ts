@@ -25,10 +25,10 @@ export const EXECUTION_STATUSES = [
 ] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
-/** What an agent says about its own pause (D6). */
+/** What an agent reports about its own pause (D6). */
 interface AgentState {
   readonly paused_reason?: 'rate_limit';
-  /** When the model endpoint wants to be asked again, if it said so; zoned. */
+  /** When the model endpoint wants to be called again, if it said so; zoned. */
   readonly retry_at?: string;
   /** Why the last run ended in `error`: code and text of its ConversationErrorEvent. */
   readonly error_code?: string;
@@ -44,7 +44,7 @@ export interface ConversationListener {
   infoChanged(conversation: Conversation): void;
   /** Called when a run has ended, behind its last event. */
   runEnded(conversation: Conversation): void;
-  /** Whether anybody listens for what is not an event yet. */
+  /** Whether a client listens for what is not an event yet. */
   isWatched(conversation: Conversation): boolean;
   /** Called for each piece of what is not an event yet; it is masked, and kept nowhere. */
   partialCame(conversation: Conversation, partial: PartialEvent): void;
@@ -113,7 +113,7 @@ export class Conversation {
     return this.#updatedAt;
   }
 
-  /** Masks and appends one event, and tells the listener. */
+  /** Masks and appends one event, and notifies the listener. */
   append(draft: EventDraft, options: AppendOptions = {}): ConversationEvent {
     const event = this.#write(maskEvent(draft, this.#around.redactor), options);
     if (event.source === 'environment') this.noteRoom();
@@ -137,17 +137,17 @@ export class Conversation {
     this.#diskWasFull ||= !hasRoom(this.#meta.working_dir);
   }
 
-  /** Whether it is worth to ask for words as they come. */
+  /** Whether it is worth streaming words as they come. */
   get isWatched(): boolean {
     return this.#around.listener.isWatched(this);
   }
 
-  /** A text that whoever watches sees growing, in pieces that are masked. */
+  /** A text that watching clients see growing, in pieces that are masked. */
   growing(say: (piece: string) => void): GrowingText {
     return new GrowingText({ redactor: this.#around.redactor, isWatched: () => this.isWatched, say });
   }
 
-  /** What it says is masked already: half a value could not be recognised here. */
+  /** Its text is masked already: half a value could not be recognised here. */
   tellPartial(partial: PartialEvent): void {
     this.#around.listener.partialCame(this, partial);
   }
@@ -157,8 +157,8 @@ export class Conversation {
   }
 
   /**
-   * Moves to a status; staying in the same one is told to nobody. The log comes first: a status that a full disk refused
-   * was never taken, or a conversation would count as running without a run.
+   * Moves to a status; staying in the same one notifies no listener. The log comes first: a status that a full disk
+   * refused was never taken, or a conversation would count as running without a run.
    */
   setStatus(status: ExecutionStatus, newState: AgentState = {}): void {
     const agentState: AgentState = this.#diskWasFull ? { ...newState, disk_was_full: true } : newState;
@@ -172,7 +172,7 @@ export class Conversation {
     this.#around.listener.infoChanged(this);
   }
 
-  /** The last status of all: told, but not logged, since the log goes away with it. */
+  /** The last status of all: reported, but not logged, since the log goes away with it. */
   markDeleting(): void {
     this.#status = 'deleting';
     this.#around.listener.infoChanged(this);
@@ -191,7 +191,7 @@ export class Conversation {
     this.#updatedAt = zonedTimestamp(this.#around.nowMs());
   }
 
-  /** What a caller changed is told to the listener as well. */
+  /** The listener is notified of what a caller changed as well. */
   announceMeta(key: 'title' | 'tags' | 'confirmation_policy' | 'security_analyzer'): void {
     this.appendState(key, this.#meta[key]);
     this.#around.listener.infoChanged(this);
@@ -220,9 +220,8 @@ function restoredStatus(log: EventLog): ExecutionStatus {
 }
 
 /**
- * What is said of an event before it is there. Owns the shapes: that of words is the reference's, and says beside it
- * which answer they belong to. None of them is logged, and the event itself has all that they said.
- */
+ * What is sent of an event before it is there. Owns the shapes: that of words is the reference's, plus the answer that
+ * they belong to. None of them is logged, and the event itself has all that they said.
 
 /** Words of the model since the last one. */
 interface StreamingDelta {

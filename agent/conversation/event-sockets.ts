@@ -77,7 +77,7 @@ export class EventSockets {
     return false;
   }
 
-  /** Whoever is slow is left out: the event has all of it. */
+  /** A slow client is skipped: the event has all of it. */
   tellPartial(conversation: Conversation, partial: PartialEvent): void {
     const isForAll = conversation.meta.llm.stream && partial.kind === 'StreamingDeltaEvent';
     const frame = JSON.stringify(this.transient({ ...partial }));
@@ -95,7 +95,7 @@ export class EventSockets {
 
   /**
    * Sends the whole state behind everything logged so far, and once more a moment later: clients take it for the end of
-   * the run that they asked for, and the SDK listens for that only from the answer to its request on.
+   * the run that they requested, and the SDK listens for that only from the response to its request on.
    */
   async tellRunEnded(conversation: Conversation): Promise<void> {
     this.#tellState(conversation);

@@ -1,6 +1,6 @@
 /**
  * The events of a conversation as they stand in the log and go over the wire.
- * Owns their types and the check of what is read back from disk. Emits no field the reference does not know.
+ * Owns their types and the check of what is read back from disk. Emits no field the reference does not have.
  */
 import { z } from 'zod';
 
@@ -60,7 +60,7 @@ interface EventBase {
 
 export interface MessageEvent extends EventBase {
   readonly kind: 'MessageEvent';
-  /** The environment speaks where a hook keeps an agent from stopping, or adds something. */
+  /** The environment is the source where a hook keeps an agent from stopping, or adds something. */
   readonly source: 'user' | 'agent' | 'environment';
   readonly llm_message: LlmMessage;
   readonly llm_response_id: string | null;
@@ -218,7 +218,7 @@ export function textContent(text: string): TextContent {
 
 type MessageFields = Pick<MessageEvent, 'source' | 'llm_message'> & Partial<DraftOf<MessageEvent>>;
 
-/** A message of anybody; what is left out is empty. */
+/** A message of the user, the agent or the environment; what is left out is empty. */
 export function messageDraft(fields: MessageFields): EventDraft {
   const { source, llm_message: message, ...given } = fields;
   return {
@@ -228,7 +228,7 @@ export function messageDraft(fields: MessageFields): EventDraft {
   };
 }
 
-/** What the model is told that neither it nor the user said. */
+/** What the model gets to read that neither it nor the user said. */
 export function environmentMessage(text: string): EventDraft {
   const message = { role: 'user', content: [textContent(text)], thinking_blocks: [] } as const;
   return messageDraft({ source: 'environment', llm_message: message });
@@ -260,7 +260,7 @@ export function actionDraft(call: Call, fields: ActionFields): EventDraft {
   };
 }
 
-/** What came of an action. */
+/** The outcome of an action. */
 export function observationDraft(action: ActionEvent, observation: Observation): EventDraft {
   const { tool_name, tool_call_id, id } = action;
   return {
@@ -274,7 +274,7 @@ export function plainText(content: readonly Content[]): string {
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
-/** What the model is told of an observation: its text, and for a command how it ended. */
+/** What the model gets to read of an observation: its text, and for a command how it ended. */
 export function observationText(observation: Observation): string {
   const metadata = observation['metadata'];
   const suffix =

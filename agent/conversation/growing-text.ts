@@ -1,7 +1,7 @@
 /**
- * A text that grows while somebody may watch it: words of a model, output of a command. It is said in pieces at
+ * A text that grows while clients may watch it: words of a model, output of a command. It is sent in pieces at
  * intervals, masked, and never kept: the event that it leads to has all of it.
- * Owns what was said of it and how much is held in memory; who watches and what a piece looks like is the caller's.
+ * Owns what was sent of it and how much is held in memory; who watches and what a piece looks like is the caller's.
  */
 import { settledText } from '../growing-redaction.ts';
 import { PARTIAL_CHARS_MAX, PARTIAL_EVERY_MS, PARTIAL_WAITING_CHARS_MAX } from '../limits.ts';
@@ -13,12 +13,12 @@ interface GrowingTextSurroundings {
   readonly say: (piece: string) => void;
 }
 
-/** In place of what came faster than it is said. */
+/** In place of what came faster than it is sent. */
 const LEFT_OUT = '\n[...]\n';
 
 export class GrowingText {
   readonly #around: GrowingTextSurroundings;
-  /** What was not said yet, behind as much of what was as a value may reach back over. */
+  /** What was not sent yet, behind as much of what was as a value may reach back over. */
   #raw = '';
   #said = 0;
   #isCut = false;
@@ -28,7 +28,7 @@ export class GrowingText {
     this.#around = around;
   }
 
-  /** Also while nobody watches: whoever comes must not see the second half of a value. */
+  /** Also while no client watches: one that connects later must not see the second half of a value. */
   push(text: string): void {
     if (text === '') return;
     this.#raw += text;
@@ -37,7 +37,7 @@ export class GrowingText {
     this.#timer ??= setTimeout(() => this.#flush(), PARTIAL_EVERY_MS).unref();
   }
 
-  /** What was not said yet never is: it belonged to what is over. */
+  /** What was not sent yet never is: it belonged to what is over. */
   skip(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

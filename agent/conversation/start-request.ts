@@ -57,7 +57,7 @@ export const llmSchema = z.object({
     .max(86_400)
     .nullish()
     .transform((timeoutS) => timeoutS ?? LLM_TIMEOUT_S_DEFAULT),
-  /** Words as they come for every listener; whoever listens for partial events gets them all the same. */
+  /** Words as they come for every listener; clients that listen for partial events get them in any case. */
   stream: z
     .boolean()
     .nullish()
@@ -82,9 +82,9 @@ const agentObjectSchema = z.object({
   acp_args: z.array(z.string().max(65_536)).max(100).nullish(),
   acp_env: acpEnvironmentSchema.nullish(),
   acp_session_mode: z.string().min(1).max(200).nullish(),
-  /** What it is called where conversations are told apart. */
+  /** Its name where conversations are distinguished. */
   acp_server: z.string().min(1).max(200).nullish(),
-  /** What it must say of itself. */
+  /** The version it must report. */
   acp_version: z.string().min(1).max(200).nullish(),
   llm: llmSchema,
   tools: z
@@ -127,7 +127,7 @@ export const startRequestSchema = z.object({
   conversation_id: uuidSchema.nullish(),
   parent_conversation_id: uuidSchema.nullish(),
   confirmation_policy: confirmationPolicySchema.nullish(),
-  /** Left out, it is the model's; null takes nobody's word. */
+  /** Left out, the model's own assessment counts; null takes none. */
   security_analyzer: securityAnalyzerSchema.nullish(),
   initial_message: messageSchema.nullish(),
   max_iterations: z.number().int().min(1).max(ITERATIONS_MAX).default(ITERATIONS_DEFAULT),
@@ -138,7 +138,7 @@ export const startRequestSchema = z.object({
   /** Skills and hooks that lie in the working directory are the agent's from its first action (D37). */
   load_project: z.boolean().default(false),
   secrets: secretsSchema.nullish(),
-  /** Nothing is given later: a placeholder that no secret fills refuses the start (D20). */
+  /** No secret is given later: a placeholder that no secret fills refuses the start (D20). */
   secrets_complete: z.boolean().default(false),
   tags: tagsSchema.nullish(),
   user_id: z.string().min(1).max(500).nullish(),

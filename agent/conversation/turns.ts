@@ -1,6 +1,6 @@
 /**
  * The event log seen as turns: a message, or the actions of one model answer with their results.
- * Pure. Prompt, trimming and stuck detection all look at turns, so that a tool call and its result are never apart.
+ * Pure. Prompt, trimming and stuck detection all read turns, so that a tool call and its result are never apart.
  */
 import type {
   ActionEvent,

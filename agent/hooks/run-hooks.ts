@@ -1,6 +1,6 @@
 /**
- * Running the hooks of one event, and what they say to it.
- * Owns how a command gets the event and how its end is read: 0 lets it pass, 2 forbids it, anything else is told only.
+ * Running the hooks of one event, and what they answer to it.
+ * Owns how a command gets the event and how its exit is read: 0 lets it pass, 2 forbids it, else it is only reported.
  */
 import { runChild } from '../workspace/child.ts';
 import type { Conversation } from '../conversation/conversation.ts';
@@ -11,7 +11,7 @@ import { shellEnvironment } from '../workspace/shell-environment.ts';
 import { ByteWindow } from '../text-bound.ts';
 import { hookWord, hooksFor, type Hook, type HookEventName } from './hook-config.ts';
 
-/** What is said before the next model call reaches it; behind the last one nobody reads. */
+/** What hooks print here reaches the next model call; after the last call no model reads it. */
 const ADDS_TO_PROMPT: ReadonlySet<HookEventName> = new Set([
   'session_start',
   'user_prompt_submit',
@@ -133,7 +133,7 @@ async function execute(
     onStderr: (chunk) => stderr.push(chunk),
     signal: around.signal,
   });
-  // Nobody waits for one that asks to be left alone, and it can forbid nothing.
+  // The run does not wait for a hook that is asynchronous, and such a hook can forbid nothing.
   if (hook.async) {
     run.catch(() => undefined);
     return { exitCode: 0, stdout: '', stderr: '', error: null };

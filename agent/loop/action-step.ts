@@ -33,7 +33,7 @@ type ReadCall =
     }
   | { readonly kind: 'problem'; readonly problem: string };
 
-/** Logs the answer and does what it asks for. A plain reply ends the run, as in the reference. */
+/** Logs the answer and does what it calls for. A plain reply ends the run, as in the reference. */
 export async function takeAnswer(context: LoopContext, completion: LlmCompletion): Promise<StepOutcome> {
   if (completion.toolCalls.length === 0) {
     const { text, reasoning, responseId } = completion;
@@ -196,7 +196,7 @@ export function failAction(
   });
 }
 
-/** Answers an action that somebody forbade. */
+/** Answers an action that the user or a hook forbade. */
 export function rejectAction(
   conversation: LoopContext['conversation'],
   event: ActionEvent,

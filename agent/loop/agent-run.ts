@@ -87,8 +87,8 @@ export class AgentRun {
   }
 
   /**
-   * Only a log that cannot be written gets here, as on a full disk: the end is written as soon as there is room, so that
-   * nobody waits for a run that is none. Whoever does not see it is repaired at the next start of the server.
+   * Only a log that cannot be written gets here, as on a full disk: the end is written as soon as there is room, so
+   * that no client waits for a run that is over. A missing end is repaired at the next start of the server.
    */
   async #endUnrecorded(reason: string, signal: AbortSignal): Promise<void> {
     const { log, world } = this.#around;
@@ -105,7 +105,7 @@ export class AgentRun {
     }
   }
 
-  /** Asks the model aside; nothing of it becomes part of the conversation. @throws LlmError */
+  /** Sends the model a question aside; nothing of it becomes part of the conversation. @throws LlmError */
   async ask(question: string, signal: AbortSignal): Promise<string> {
     this.#requireOwnLoop();
     return await askAside(this.#modelContext(signal), question);
@@ -118,14 +118,14 @@ export class AgentRun {
     return (await condense(this.#modelContext(signal))) ? 'condensed' : 'nothing_to_do';
   }
 
-  /** Tells the hooks that nothing comes any more. */
+  /** Notifies the hooks that the session ends. */
   async endSession(): Promise<void> {
     const { secrets } = this.#around;
     const signal = AbortSignal.timeout(SETTLE_MS);
     await runHooks(this.#conversation, { event: 'session_end' }, { secrets, signal }).catch(() => undefined);
   }
 
-  /** @throws HttpError 409 the agent keeps its conversation with the model to itself */
+  /** @throws HttpError 409 the agent does not expose its conversation with the model */
   #requireOwnLoop(): void {
     if (this.#around.acp === null) return;
     throw new HttpError(409, 'Cannot ask the model aside: the agent of this conversation calls it by itself');
@@ -148,7 +148,7 @@ export class AgentRun {
     });
   }
 
-  /** Asks for a stop after the step at hand; an idle conversation pauses at once. */
+  /** Requests a stop after the step at hand; an idle conversation pauses at once. */
   pause(): void {
     if (this.#conversation.status === 'running') {
       Object.assign(this.#control, { pauseRequested: true, rearmed: false });

@@ -1,5 +1,5 @@
 /**
- * The agent loop: ask the model, do what it says, until it finishes, waits, is stopped or gives up.
+ * The agent loop: call the model, do what it says, until it finishes, waits, is stopped or gives up.
  * Owns every way a run can end and the status it leaves behind.
  */
 import { failAction, runPendingActions, takeAnswer, type StepOutcome } from './action-step.ts';
@@ -16,7 +16,7 @@ import { pendingActions, turnsOf } from '../conversation/turns.ts';
 
 const INTERNAL: Classification = { kind: 'internal', retryable: true, user_action: 'retry' };
 
-/** Runs until the run has ended; the conversation's status tells how. Never rejects for the model's or tools' sake. */
+/** Runs until the run has ended; the conversation's status says how. Never rejects for the model's or tools' sake. */
 export async function runLoop(context: LoopContext, options: { readonly approved: boolean }): Promise<void> {
   try {
     if (await forbiddenAtStart(context)) return;
@@ -73,7 +73,7 @@ export async function forbiddenAtStart(context: LoopContext): Promise<boolean> {
   return true;
 }
 
-/** Whether a hook forbids the end; its reason is then what the agent is told. */
+/** Whether a hook forbids the end; its reason is then sent to the agent. */
 export async function mustGoOn(context: LoopContext): Promise<boolean> {
   const { conversation } = context;
   const forbidden = await runHooks(conversation, { event: 'stop' }, context);

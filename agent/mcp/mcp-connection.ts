@@ -173,7 +173,7 @@ class ToolPipes implements Transport {
     await Promise.race([drained, this.#ended]);
   }
 
-  /** Asked first, by the end of its input; then it is ended, with all that it started in its group. */
+  /** Its input is closed first; then it is ended by signals, with all that it started in its group. */
   async close(): Promise<void> {
     const tool = this.#tool;
     tool?.child.stdin?.end();
@@ -200,7 +200,7 @@ class ToolPipes implements Transport {
     while (this.#tellNext());
   }
 
-  /** False: nothing is whole yet. What cannot be read is told, and what follows it is read all the same. */
+  /** False: no message is complete yet. What cannot be read is reported, and what follows it is still read. */
   #tellNext(): boolean {
     try {
       const message = this.#read.readMessage();

@@ -29,14 +29,14 @@ export interface LlmCall {
   readonly timeoutMs: number;
   /** How long network failures are retried, from the first one of a row. */
   readonly retryWindowMs: number;
-  /** Null: the answer is asked for as a whole. */
+  /** Null: the answer is requested as a whole. */
   readonly streaming: Streaming | null;
 }
 
-/** Hears an answer as it comes. One that comes whole all the same is as good. */
+/** Receives an answer as it comes. One that comes whole all the same is as good. */
 export interface Streaming {
   onPiece(piece: LlmPiece): void;
-  /** The endpoint refuses to stream: it is asked again at once, and not for a stream. */
+  /** The endpoint refuses to stream: it is called again at once, and not for a stream. */
   onRefused(): void;
 }
 
@@ -68,7 +68,7 @@ interface Around {
   readonly world: World;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Hears of every failed try that is followed by another one, and null at the end of them. */
+  /** Called with every failed try that is followed by another one, and with null at the end of them. */
   readonly onTrouble: (failed: FailedTry | null) => void;
 }
 
@@ -156,7 +156,7 @@ async function attemptChat(call: LlmCall, { world, signal, isStreamed }: Attempt
   throw refusalError(answer.status, answer.text);
 }
 
-/** With usage: without it nobody could say what the answer took. */
+/** With usage: without it the cost of the answer would be unknown. */
 function streamedRequest(call: LlmCall): Pick<PostOptions, 'headers' | 'body' | 'onEventText'> {
   const reader = new SseReader();
   return {
@@ -216,7 +216,7 @@ function retryAfterMs(headers: PostAnswer['headers'], nowMs: number): number | n
 }
 
 /**
- * A model that cannot be reached, told while it lasts: a state update for each failed try, and one when it is over.
+ * A model that cannot be reached, reported while it lasts: a state update for each failed try, and one when it is over.
  * Owns the form of that event; when a call is tried again is the client's to say.
  */
 interface FailedTry {
@@ -229,7 +229,7 @@ interface FailedTry {
 /** Key of the state update; its value is null when the trouble is over. */
 const KEY = 'model_trouble';
 
-/** Null: the call went through, or was given up, which the status then tells. */
+/** Null: the call went through, or was given up, which the status then says. */
 export function tellModelTrouble(conversation: Conversation, failed: FailedTry | null): void {
   const value =
     failed === null
@@ -242,6 +242,6 @@ export function tellModelTrouble(conversation: Conversation, failed: FailedTry |
   try {
     conversation.appendState(KEY, value);
   } catch {
-    // A disk that is full now may have room when the call has gone through: telling must not end the run.
+    // A disk that is full now may have room when the call has gone through: reporting must not end the run.
   }
 }

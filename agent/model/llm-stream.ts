@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import { jsonOrNull } from './llm-response.ts';
 
-/** What one piece says, for whoever watches. */
+/** What one piece says, for watching clients. */
 export interface LlmPiece {
   /** Empty when the endpoint names none. */
   readonly responseId: string;
@@ -81,7 +81,7 @@ export function pieceOf(data: string): LlmPiece | null {
   return { responseId: chunk.id, content: content ?? '', reasoning: reasoning ?? '' };
 }
 
-/** One answer is asked for; another one beside it is nobody's. */
+/** One answer is requested; another one beside it is ignored. */
 function firstChoice({ choices }: Chunk) {
   return choices?.find(({ index }) => index === 0) ?? null;
 }

@@ -42,10 +42,10 @@ export async function askModel(context: ModelContext): Promise<LlmCompletion> {
   }
 }
 
-/** Of conversations whose endpoint has refused to stream: it is not asked for it again. */
+/** Of conversations whose endpoint has refused to stream: no stream is requested from it again. */
 const unstreamed = new WeakSet<Conversation>();
 
-/** Null while nobody watches: then an answer comes whole. */
+/** Null while no client watches: then an answer comes whole. */
 function streamingOf(conversation: Conversation, words: GrowingWords): Streaming | null {
   if (!conversation.isWatched || unstreamed.has(conversation)) return null;
   return { onPiece: (piece) => words.take(piece), onRefused: () => void unstreamed.add(conversation) };

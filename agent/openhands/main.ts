@@ -13,11 +13,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Exit code when the server was never started, as that of the sandbox's first program. */
 const SETUP_FAILED = 70;
-/** Until the port takes connections, nobody is let in: a socket that answers means a server that does. */
+/** No connection is let in until the port takes connections: a socket that answers means a server that does. */
 const POLL_MS = 50;
 const FORWARDED_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** The interpreter that has the packages; written in front of this program by whoever deploys it. */
+/** The interpreter that has the packages; host/sandboxes/runtime-of.ts writes it in front of this program. */
 const GIVEN_PYTHON = (globalThis as { readonly parleyOpenhandsPython?: string }).parleyOpenhandsPython;
 
 function required(name: string): string {
@@ -75,7 +75,7 @@ function lead(socketPath: string, port: number): Promise<void> {
     caller.pipe(inner);
     inner.pipe(caller);
   });
-  // Nobody else listens there: the runtime clears the folder before a start.
+  // No other process listens there: the runtime clears the folder before a start.
   rmSync(socketPath, { force: true });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -109,7 +109,7 @@ function fail(error: unknown): never {
   process.exit(SETUP_FAILED);
 }
 
-/** A full disk or a reader that has gone takes the line that says where it listens, and not the server with it. */
+/** A full disk or a reader that has gone loses the line that says where it listens, but does not end the server. */
 process.stdout.on('error', ({ message }) => {
   process.stderr.write(`Cannot say where it listens: ${message}; it goes on\n`);
 });

@@ -1,6 +1,6 @@
 /**
  * From the place a request names to a folder with the plugin in it: a path of the sandbox, or a clone of a repository.
- * Owns the clones; a credential in an address is never told.
+ * Owns the clones; a credential in an address is never shown.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
@@ -29,7 +29,7 @@ type PluginSource = z.infer<typeof pluginSourceSchema>;
 const CLONE = `folder=$1 address=$2; shift 2
 rm -rf -- "$folder.clone" && git clone --quiet --depth 1 "$@" -- "$address" "$folder.clone" && mv -- "$folder.clone" "$folder"`;
 
-/** What Git says of a clone that fails, up to here. */
+/** What Git prints about a clone that fails, up to here. */
 const COMPLAINT_CHARS_MAX = 500;
 
 /** Absolute path of the plugin's folder. @throws PluginError */

@@ -1,5 +1,5 @@
 /**
- * What a caller tells a conversation's agent to do, and what it is given to do it with.
+ * Commands of a caller to a conversation's agent, and what the agent is given to carry them out.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -94,7 +94,7 @@ export function addControlRoutes(server: FastifyInstance, context: ServerContext
   addModelRoutes(server, context);
 }
 
-/** What asks the model outside of a run. */
+/** Requests to the model outside of a run. */
 function addModelRoutes(server: FastifyInstance, context: ServerContext): void {
   server.post('/api/conversations/:id/ask_agent', async (request) => {
     const { run } = findConversation(context, request);

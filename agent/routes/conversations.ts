@@ -86,7 +86,7 @@ export function addConversationRoutes(server: FastifyInstance, context: ServerCo
   });
 }
 
-/** Skills are long: they are told to whoever asks for them. */
+/** Skills are long: they are sent to callers that request them. */
 const shownSchema = z.object({ include_skills: z.enum(['true', 'false']).default('false') });
 
 function shown(context: ServerContext, entry: Entry, request: FastifyRequest): Record<string, unknown> {

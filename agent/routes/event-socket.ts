@@ -28,7 +28,7 @@ const authSchema = z.object({ type: z.literal('auth'), session_api_key: z.string
 interface SocketSide {
   readonly context: ServerContext;
   readonly sockets: EventSockets;
-  /** Compares in constant time; true for anybody when the server has no key. */
+  /** Compares in constant time; true for every caller when the server has no key. */
   readonly isKey: (given: unknown) => boolean;
 }
 
@@ -47,7 +47,7 @@ export function serveEventSockets(side: SocketSide): {
   }, SOCKET_PING_MS);
   beat.unref();
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    // Whoever leaves before the answer breaks a socket that nobody else listens to.
+    // A client that leaves before the answer breaks the socket, whose error has no other listener.
     socket.on('error', () => socket.destroy());
     const [path = '', query] = (request.url ?? '').split('?', 2);
     const id = PATH.exec(path)?.[1];
@@ -60,7 +60,7 @@ export function serveEventSockets(side: SocketSide): {
     server.handleUpgrade(request, socket, head, (client) => {
       alive.add(client);
       client.on('pong', () => alive.add(client));
-      // A client that breaks the protocol is closed by the library; its error has nobody else to go to.
+      // The library closes a client that breaks the protocol; no other code handles its error.
       client.on('error', () => undefined);
       void welcome(side, client, { id, isAdmitted: isNamed, listening: listeningOf(parameters) });
     });
@@ -128,7 +128,7 @@ async function isAuthenticated(
   return parsed.success && isKey(parsed.data.session_api_key);
 }
 
-/** A message is appended and always run; anything else is told, and the socket stays. */
+/** A message is appended and always run; anything else is answered with an error, and the socket stays open. */
 function takeMessage(side: SocketSide, client: WebSocket, entry: Entry, frame: string): void {
   const { sockets } = side;
   const json = jsonOrNull(frame);

@@ -40,7 +40,7 @@ export function addGitRoutes(server: FastifyInstance, context: ServerContext): v
   });
 }
 
-/** A list of sentences as base64url of JSON: what a patch lacks is told with it, because looking twice would cost twice. */
+/** Sentences as base64url of JSON: what a patch lacks is sent with it, because a second check would cost twice. */
 const FINDINGS_HEADER = 'x-patch-findings';
 
 const STATUS_KEY: ReadonlySet<string> = new Set(['status']);

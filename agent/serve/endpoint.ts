@@ -22,7 +22,7 @@ export interface PostOptions {
   /** From the first byte sent to the last byte read. */
   readonly timeoutMs: number;
   readonly responseBytesMax: number;
-  /** Hears the text of an answer that is a stream of events as it comes, if it is one that was taken and not coded. */
+  /** Receives the text of an event stream as it comes, if the answer is one, was accepted and is not compressed. */
   readonly onEventText?: (text: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -119,7 +119,7 @@ function isEventStream({ statusCode = 0, headers }: IncomingMessage): boolean {
   return statusCode >= 200 && statusCode < 300 && isStream && coding === 'identity';
 }
 
-/** Some gateways code what nobody asked them to; what cannot be decoded is left as it is, and says nothing. */
+/** Some gateways compress unasked; what cannot be decoded is left as it is, without meaning. */
 function decoded(bytes: Buffer, coding: string, bytesMax: number): Buffer {
   const bound = { maxOutputLength: bytesMax };
   try {

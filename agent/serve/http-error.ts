@@ -1,5 +1,5 @@
 /**
- * An answer other than success, thrown by handlers and told by the server's error handler.
+ * An answer other than success, thrown by handlers and sent by the server's error handler.
  */
 
 /** One finding of a 422, in the shape the reference uses. */

@@ -61,7 +61,7 @@ function addJsonBodies(server: FastifyInstance): void {
   });
 }
 
-/** Whether a given value is the server's key, compared in constant time; without a key everybody has it. */
+/** Whether a given value is the server's key, compared in constant time; without a key every caller has it. */
 export function keyCheck(sessionKey: string | null): (given: unknown) => boolean {
   if (sessionKey === null) return () => true;
   const wanted = digest(sessionKey);
@@ -88,7 +88,7 @@ function addErrorAnswers(server: FastifyInstance, { vault, world }: ServerContex
       return reply.code(error.status).send({ detail: vault.deep(error.detail) });
     const status = statusOf(error);
     if (status < 500) return reply.code(status).send({ detail: vault.text(messageOf(error)) });
-    // Whoever waits for room has to know that it is room that is missing.
+    // A client that waits for room has to learn that the disk is full.
     if (isFullDisk(error))
       return reply
         .code(507)
@@ -114,11 +114,11 @@ function statusOf(error: unknown): number {
   return typeof status === 'number' && status >= 400 ? status : 500;
 }
 
-/** A request as Node reads it, where only a wish for a WebSocket ends HTTP. */
+/** A request as Node reads it, where only an upgrade to a WebSocket ends HTTP. */
 class HttpRequest extends IncomingMessage {
   private asksForUpgrade = false;
 
-  /** Node sets it before the headers are there, and asks once they are. */
+  /** Node sets it before the headers are there, and reads it once they are. */
   get upgrade(): boolean {
     return this.asksForUpgrade && this.headers.upgrade?.trim().toLowerCase() === 'websocket';
   }

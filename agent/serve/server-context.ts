@@ -14,7 +14,7 @@ export interface ServerContext {
   readonly activity: Activity;
   readonly vault: SecretVault;
   readonly registry: ConversationRegistry;
-  /** A conversation as answers tell it; its skills, which are long, where they are asked for. */
+  /** A conversation as responses show it; its skills, which are long, where they are requested. */
   readonly info: (entry: Entry, shown: { readonly withSkills: boolean }) => Record<string, unknown>;
   readonly announce: (entry: Entry) => void;
   /** Resolves once the stored conversations are loaded; requests wait for it. */

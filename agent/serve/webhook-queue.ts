@@ -1,5 +1,5 @@
 /**
- * What one conversation has to tell the server above, in order, and the sending of it.
+ * What one conversation has to report to the server above, in order, and the sending of it.
  * Owns batching, retries and the bound of the queue. What was dropped is read from the event search instead.
  */
 import type { WebhookConfig } from '../config.ts';

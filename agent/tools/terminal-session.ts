@@ -1,7 +1,7 @@
 /**
  * One long-lived bash of a conversation: working directory, variables and functions last from command to command.
  * Commands reach it over a pipe of its own, never as arguments, and their standard input is empty, so that no command
- * can eat the next one or wait for an answer nobody gives. Owns the process; knows nothing of tools or limits of text.
+ * can eat the next one or wait for input that never comes. Owns the process; has no part in tools or text limits.
  */
 import type { ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
@@ -15,7 +15,7 @@ import { startTool, type ToolProcess } from '../toolbox.ts';
 /**
  * The shell is an interactive one without a terminal: only such a shell ends a whole command line at an interrupt, loops
  * and lists included, and stays. What comes with it and is of no use here is switched off: prompts, history, `!`, mail.
- * Until then its complaints about the missing terminal go nowhere.
+ * Until then its complaints about the missing terminal are dropped.
  */
 const SETUP = `exec 2>&1 5>&1; PS1= PS2= PROMPT_COMMAND='PS1= PS2='; unset PS0 TMOUT MAIL MAILCHECK HISTFILE; history -c; set +H +o history; shopt -u expand_aliases checkwinsize; __parley_status() { return "$1"; }; __parley_rc=0
 `;

@@ -1,6 +1,6 @@
 /**
  * The tool that runs shell commands in the conversation's terminal.
- * Owns how long a call waits, what happens to a command that still runs, and how the outcome is told.
+ * Owns how long a call waits, what happens to a command that still runs, and how the outcome is reported.
  */
 import { hostname, userInfo } from 'node:os';
 

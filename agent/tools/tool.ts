@@ -18,7 +18,7 @@ export interface ToolSurroundings {
   readonly nowMs: () => number;
   /** Fresh and unguessable. */
   readonly uuid: () => string;
-  /** A text that whoever watches sees growing. */
+  /** A text that watching clients see growing. */
   readonly growing: (say: (piece: string) => void) => GrowingOutput;
 }
 
@@ -28,7 +28,7 @@ export interface GrowingOutput {
   skip(): void;
 }
 
-/** Hears what a tool says before it has a result. */
+/** Receives what a tool prints before it has a result. */
 export type OutputListener = (piece: string) => void;
 
 export interface Tool {
@@ -38,7 +38,7 @@ export interface Tool {
   readonly actionKind: string;
   /** JSON schema of the arguments. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Finish and think change nothing, so no policy asks about them. */
+  /** Finish and think change nothing, so no policy has them confirmed. */
   readonly needsNoConfirmation: boolean;
   /** @throws ToolArgumentError the arguments do not fit the schema */
   parse(input: unknown): Action;

@@ -146,7 +146,7 @@ export class BashCommands {
     return running !== undefined;
   }
 
-  /** Forgets what has ended, and tells how many events that were. */
+  /** Forgets what has ended, and returns how many events that were. */
   clear(): number {
     const kept = this.#events.filter((event) => this.#running.has(event.id));
     const cleared = this.#events.length - kept.length;

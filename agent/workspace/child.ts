@@ -31,9 +31,9 @@ export async function runChild(options: ChildOptions): Promise<number | null> {
   const [, stdout, stderr, control] = child.stdio as unknown as [null, Readable, Readable, Writable];
   stdout.on('data', options.onStdout);
   stderr.on('data', options.onStderr);
-  // A child that ends without reading its script breaks the pipe; its exit code tells the story.
+  // A child that ends without reading its script breaks the pipe; its exit code says why.
   control.on('error', () => undefined);
-  // What breaks off ends here, too: whoever gave the stream sees that it is not whole.
+  // A stream that breaks off ends here, too: its sender sees that it is not whole.
   if (options.script instanceof Readable) pipeline(options.script, control, () => undefined);
   else control.end(options.script ?? '');
   let stopped = false;

@@ -9,7 +9,7 @@ import { runChild } from './child.ts';
 import { GIT_OUTPUT_BYTES_MAX, GIT_TIMEOUT_MS } from '../limits.ts';
 import { shellEnvironment } from './shell-environment.ts';
 
-/** Git refused, or its output was too large; the message holds what Git said. */
+/** Git refused, or its output was too large; the message holds what Git printed. */
 export class GitError extends Error {}
 
 const SETTINGS = [
@@ -24,7 +24,7 @@ const SETTINGS = [
   'diff.relative=false',
 ].flatMap((setting) => ['-c', setting]);
 
-/** Errors told to the caller are cut here: Git may list every file of a repository. */
+/** Errors sent to the caller are cut here: Git may list every file of a repository. */
 const STDERR_CHARS_MAX = 2_000;
 
 interface GitOptions {
@@ -32,7 +32,7 @@ interface GitOptions {
   /** Exit codes that are answers, not failures. */
   readonly accepted?: readonly number[];
   readonly bytesMax?: number;
-  /** What was complained of, also by a call that succeeded; cut at the same length as an error. */
+  /** What was written to standard error by a call that succeeded; cut at the same length as an error. */
   readonly onComplaint?: (text: string) => void;
 }
 
@@ -48,7 +48,7 @@ interface ProgramCall {
   readonly what: string;
 }
 
-/** Git, or another program that looks into the same work tree. @throws GitError as `git` does */
+/** Git, or another program that reads the same work tree. @throws GitError as `git` does */
 export async function outputOf(
   program: string,
   { cwd, args, what: called }: ProgramCall,

@@ -15,7 +15,7 @@ import type { Application, Principal, SandboxCaller } from './application.ts';
 const USE_EVERY_MS = 60_000;
 /** Longer texts are no keys of ours, and are not hashed. */
 const KEY_CHARS_MAX = 512;
-/** Parameters in which clients have tried to send a key: an address ends in logs of others. */
+/** Parameters in which clients have tried to send a key: an address ends up in logs of other systems. */
 const KEY_PARAMETERS = [
   'api_key',
   'apikey',
@@ -26,7 +26,7 @@ const KEY_PARAMETERS = [
   'authorization',
 ];
 
-/** What the store has of a key. */
+/** The form in which the store has a key. */
 export function hashOfKey(key: string): string {
   return hash('sha256', key);
 }
@@ -48,7 +48,7 @@ export async function callerByKey(
   return { kind: 'key', userId, keyId, keyName, scope };
 }
 
-/** By its hash, which tells nothing to whoever measures how long the look-up took. */
+/** By its hash, so that a caller who measures how long the query takes learns nothing about a key. */
 function findKey(application: Application, text: string): Promise<ApiKey | null> {
   return application.apiKeys.findByHash(hashOfKey(text));
 }

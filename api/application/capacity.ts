@@ -27,7 +27,7 @@ export async function refuseResumeWhenFull(
 }
 
 /**
- * The task that holds the start: this one, with its place where nobody may wait for one, or the one before it.
+ * The task that holds the start: this one, placed at once where no start may wait, or the earlier one.
  * @throws ParleyError concurrency_limit_reached, idempotency_conflict: nothing was kept
  */
 export async function acceptStart(application: Application, task: StartTask): Promise<StartTask> {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Names are of the document, so two that say different things are a mistake of whoever named them. */
+/** Names hold for the whole document, so two different schemas under one name are a mistake in our code. */
 export class Components {
   readonly #schemas = new Map<string, JsonObject>();
   /** Words as JSON → the name of their list. */
@@ -140,7 +140,7 @@ export function choices(node: JsonObject): readonly JsonObject[] {
   return all.filter(({ type }) => type !== 'null');
 }
 
-/** A form that may be missing is called as where it stands; one of several after the word that tells it from the others. */
+/** A form that may be missing has the name of its place; one of several is named after its discriminating word. */
 function variants(
   all: readonly JsonObject[],
   within: (child: JsonObject, suffix: string) => JsonObject,
@@ -155,7 +155,7 @@ function wordOf(variant: JsonObject): string | null {
   return words[0] ?? null;
 }
 
-/** Says by which field forms are told apart, where there is one that each has with words of its own. */
+/** Names the discriminator of the forms, where there is a field that each has with values of its own. */
 function discriminated(node: JsonObject, schemaOf: (name: string) => JsonObject | undefined): JsonObject {
   const refs = choices(node).map(({ $ref }) => $ref as string | undefined);
   if (refs.length < 2 || refs.includes(undefined)) return node;

@@ -1,5 +1,5 @@
 /**
- * Page ids: where a page begins, as text that clients hand back unread.
+ * Page ids: where a page begins, as text that clients send back unread.
  * Owns the spelling; one that cannot be read begins at the start, as in the reference product.
  */
 import { z } from 'zod';
@@ -24,7 +24,7 @@ function readCursor(text: string | undefined): Cursor | null {
   }
 }
 
-/** What a page asks of the store: one row more than it shows, which tells whether there is a next page. */
+/** What a page requests from the store: one row more than it shows, which says whether there is a next page. */
 export function pageRequest(query: { readonly page_id?: string | undefined; readonly limit: number }) {
   return { after: readCursor(query.page_id), limit: query.limit + 1 };
 }
@@ -53,7 +53,7 @@ export function answerWrittenPage<Row, Item>(
   return jsonText(`{"items":[${rows.map(of.text).join()}],"next_page_id":${JSON.stringify(nextPageId)}}`);
 }
 
-/** Rows of one page, and the id of the next: there is one when a row more than asked for was found. */
+/** Rows of one page, and the id of the next: there is one when a row more than requested was found. */
 export function pageFrom<Row>(
   rows: readonly Row[],
   limit: number,

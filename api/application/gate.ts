@@ -1,7 +1,7 @@
 /**
  * The way in: who is admitted to what, and how often.
- * Owns the order of the checks. An address that guesses is told to wait, and whoever has a key is admitted beside it:
- * many callers may share one address.
+ * Owns the order of the checks. An address that guesses keys has to wait, and callers with a valid key are admitted
+ * from it all the same: many callers may share one address.
  */
 import type { FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -14,17 +14,17 @@ import { SharedBuckets } from '../rates/shared-buckets.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set once somebody was admitted. */
+    /** Set once the caller was admitted. */
     caller?: Principal | SandboxCaller | null;
   }
 }
 
-/** A wrong key, one whose scope is too small, one that asks too often. */
+/** A wrong key, one whose scope is too small, one with too many requests. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
 
 export interface GateOptions {
   readonly limits: RateLimits;
-  /** Who everybody is that comes here without a session key; null: whoever has shown a key. */
+  /** The principal of every request outside the `session` routes; null: each caller has to show an API key. */
   readonly owner: Principal | null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The host that somebody asks for, as it comes over the wire.
+ * The host that a client requests, as it comes over the wire.
  * Owns forms and bounds, and that it is refused at once where sandboxes live on no host; whether that host is there is
  * seen where it is chosen.
  */

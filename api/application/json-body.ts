@@ -1,7 +1,7 @@
 /**
  * A body of JSON as it came in, read once for every route.
- * Owns what no route takes, wherever it stands: bytes and text that are no text, a key that is none to this language, and
- * more levels than are walked by recursion.
+ * Owns what no route takes, at any depth: bytes that are no UTF-8, half a surrogate pair, the key `__proto__`, and more
+ * levels than recursion can walk.
  */
 import { isDeeperThan } from '../../core/canonical-json.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -10,7 +10,7 @@ import { invalid, InvalidRequest, type Finding } from './validation.ts';
 /** Only an escape can make half of a surrogate pair, or hide the key. */
 const SUSPICIOUS = /\\u|__proto__/;
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
-/** One finding says what is wrong; a body of a million of them is not told one by one. */
+/** One finding says what is wrong; a body with a million of them does not get them all listed. */
 const FINDINGS_MAX = 20;
 
 /** No shape of a route has a tenth of it. */
@@ -29,7 +29,7 @@ export function jsonBody(text: string): unknown {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** JSON is UTF-8; other bytes would become other text without a word. @throws ParleyError invalid_request */
+/** JSON is UTF-8; other bytes would silently become other text. @throws ParleyError invalid_request */
 export function bodyText(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
@@ -46,7 +46,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Where a value stands, as a chain: nobody bounds the depth of a body, and a list for each value would be as deep. */
+/** Where a value stands, as a chain: a list for each value would be as long as the body is deep. */
 interface Place {
   readonly value: unknown;
   readonly key: string;
@@ -78,7 +78,7 @@ function noKey(place: Place): Finding {
   return { loc: locOf(place), msg: 'A key cannot be "__proto__"', type: 'value_error' };
 }
 
-/** Names beyond this are of no use to anybody. */
+/** A longer path does not help the client. */
 const LOC_MAX = 32;
 
 function locOf(place: Place): readonly (string | number)[] {

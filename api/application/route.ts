@@ -8,7 +8,7 @@ import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { Application, Principal, SandboxCaller } from './application.ts';
 
 /**
- * `open`: nobody is asked. `key`: an API key. `keyInEither`: an API key as bearer or in `X-Session-API-Key` (D5).
+ * `open`: no key. `key`: an API key. `keyInEither`: an API key as bearer or in `X-Session-API-Key` (D5).
  * `admin`: a key of that scope. `session`: the session key of the sandbox in the path.
  */
 export type Access = 'open' | 'key' | 'keyInEither' | 'admin' | 'session';
@@ -83,7 +83,7 @@ export interface Shapes<Params, Query, Body, Result> {
   readonly result: Result extends z.ZodType ? z.output<Result> : Response;
 }
 
-/** A route that still tells its name and shapes, to the compiler alone. */
+/** A route that still has its name and shapes, for the compiler alone. */
 export interface TypedRoute<Operation extends string, Told> extends Route {
   readonly operation: Operation;
   readonly shapes?: Told;

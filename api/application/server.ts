@@ -20,10 +20,10 @@ import { InvalidRequest, validated } from './validation.ts';
 
 /** Secrets of 50 times 64 KiB, and a message with a little room. */
 const BODY_BYTES_MAX = 6 * 1024 * 1024;
-/** A client that sends its request slower than this is let go. */
+/** A client that sends its request slower than this is disconnected. */
 const REQUEST_MS_MAX = 120_000;
 
-/** `port`: 0 takes a free one. A unix socket: its file is the authority, so whoever comes through it is `owner`. */
+/** `port`: 0 takes a free one. A unix socket: its file is the authority, so every caller on it is `owner`. */
 export type ListenAt =
   | { readonly host: string; readonly port: number; readonly owner?: never }
   | { readonly path: string; readonly owner: Principal };
@@ -113,7 +113,7 @@ function surround(app: FastifyInstance, { application, options }: Around): void 
       void reply.header('access-control-allow-origin', origin).header('vary', 'Origin');
       if (request.method === 'OPTIONS') return await reply.headers(PREFLIGHT_HEADERS).code(204).send();
     }
-    // Here, because the library would first look for a body, and take a word of ours for somebody's id.
+    // In this hook, because the library would first parse a body, and match a literal segment as an id.
     const path = pathOf(request.url);
     // A path that no route spells out was taken by the template that it fits.
     const method = request.method === 'HEAD' ? 'GET' : request.method;
@@ -135,7 +135,7 @@ function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-/** What can be read can be asked for without its body. */
+/** Every GET route answers HEAD, too. */
 function withHead(method: string): readonly string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
@@ -175,7 +175,7 @@ function answerError(application: Application, reply: FastifyReply, thrown: unkn
   return reply.code(dialect.errorStatus(error)).send(dialect.errorBody(hidden(error)));
 }
 
-/** The cause of a bug is for the log of whoever runs this, and not for a caller. */
+/** The cause of a bug is for the operator's log, and not for a caller. */
 function hidden(error: ParleyError): ParleyError {
   return error.code === 'internal' ? new ParleyError('internal', 'Internal Server Error') : error;
 }
@@ -197,7 +197,7 @@ function mount(app: FastifyInstance, { application, gate }: Mounted, one: Route)
   app.route({
     method: one.method,
     url: one.url,
-    // Before the body is read: nobody fills the memory without a key.
+    // Before the body is read: a client without a key cannot fill the memory.
     onRequest: async (request) => {
       request.caller = await gate.admit(one.access, request);
     },

@@ -17,7 +17,7 @@ export const uuidIn = z
 
 export const hexId = z.string().meta({ description: '32 lower-case hex digits.' });
 
-/** Days that there are: what is told and what is read must not part. */
+/** Only days that exist: the pattern in the document must accept what the parser accepts. */
 const LEAP_YEAR = String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)`;
 const LONG_MONTH = String.raw`(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`;
 const SHORT_MONTH = String.raw`(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8])`;
@@ -26,7 +26,7 @@ const DATE = String.raw`(?:\d{4}-(?:${LONG_MONTH}|${SHORT_MONTH})|${LEAP_YEAR}-0
 const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?`;
 const ZONE = String.raw`[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d| (?:[01]\d|2[0-3]):[0-5]\d`;
 
-/** An instant in ISO 8601; without a zone it is UTC. More than `format: date-time` allows, so the pattern is told. */
+/** An instant in ISO 8601; without a zone it is UTC. More than `format: date-time`, so the document has the pattern. */
 export const instantIn = z
   .string()
   .regex(new RegExp(`^${DATE}(?:[T ]${TIME}(?:${ZONE})?)?$`), 'Input should be a valid datetime')
@@ -99,7 +99,7 @@ export const hexOf = normalUuid;
 
 /**
  * An answer that is JSON already: rows that are stored as text go out as they are.
- * Owns the wrapper that says so; whoever makes one says that the text has the shape of the answer.
+ * Owns the wrapper that says so; the code that makes one vouches that the text has the shape of the answer.
  */
 class JsonText {
   readonly text: string;
@@ -109,7 +109,7 @@ class JsonText {
   }
 }
 
-/** `text` in the place of a value of that type: only the server that sends it looks inside. */
+/** `text` in the place of a value of that type: only the server that sends it reads the text. */
 export function jsonText<Value>(text: string): Value {
   return new JsonText(text) as Value;
 }

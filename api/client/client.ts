@@ -48,7 +48,7 @@ export type InputOf<Name extends Operation> =
 export type ResultOf<Name extends Operation> =
   ShapesOf<Name> extends { readonly result: infer Result } ? Result : never;
 
-/** What may be said of any call. */
+/** Options of any call. */
 export interface CallOptions {
   /** A repeat under the same key is done once; without one, each call has a key of its own. */
   readonly idempotencyKey?: string;
@@ -130,7 +130,7 @@ function searchOf(query: Readonly<Record<string, unknown>>): string {
 /** A run as an iteration over its changes that survives its connections. */
 interface RunChange {
   readonly run: RunRecord;
-  /** Those that are others than before; all of them in the first change of a connection. */
+  /** Those that changed; all of them in the first change of a connection. */
   readonly items: readonly RunItemRecord[];
 }
 
@@ -151,7 +151,7 @@ async function* streamRun(
 
 /** Events of a conversation as an iteration that survives its connections: each once and in order. */
 interface StreamedEvent {
-  /** Hand it back as `afterSeq` to go on behind this event. */
+  /** Pass it as `afterSeq` to go on behind this event. */
   readonly seq: number;
   readonly event: { readonly id: string; readonly kind: string; readonly [field: string]: unknown };
 }
@@ -159,7 +159,7 @@ interface StreamedEvent {
 interface EventStreamOptions extends Partial<LastingOptions> {
   /** 0 is the whole history. */
   readonly afterSeq?: number;
-  /** Hears what is not an event yet; some of it may be missing, and the event that follows has all of it. */
+  /** Receives what is not an event yet; some of it may be missing, and the event that follows has all of it. */
   onPartial?(partial: PartialEvent): void;
 }
 
@@ -200,7 +200,7 @@ async function* streamEvents(
       yield { seq, event: JSON.parse(data) as StreamedEvent['event'] };
     }
   } catch (error) {
-    // It was there, and was deleted while nobody could say so.
+    // It existed, and was deleted while no connection could report it.
     if (error instanceof ClientError && error.status === 404 && seq > afterSeq) return;
     throw error;
   }

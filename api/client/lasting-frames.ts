@@ -5,23 +5,23 @@
 import { ClientError } from './client-error.ts';
 import { sendCall, wait, type TransportOptions } from './transport.ts';
 
-/** Between two connections; doubled while they bring nothing, so that many clients do not hold a server down. */
+/** Between two connections; doubled while they bring nothing, so that many clients do not keep a server down. */
 const AGAIN_MS = 500;
 const AGAIN_MS_MAX = 5_000;
 /** The server says something every 15 s: a connection that is silent for longer leads nowhere any more. */
 const SILENCE_MS_MAX = 45_000;
 
-/** How long a silence lasts before a connection counts as broken, and who is told. */
+/** How long a silence lasts before a connection counts as broken, and what is called then. */
 export interface LastingOptions {
   readonly signal: AbortSignal | undefined;
   /** A connection that has said nothing for so long is broken; 45 s by default. */
   readonly silenceMs?: number | undefined;
   onConnected?(): void;
-  /** Told of each connection that broke or could not be made. */
+  /** Called for each connection that broke or could not be made. */
   onBroken?(error: unknown): void;
 }
 
-/** Never ends by itself. `path` is asked before each connection. @throws ClientError what will not change; the reason of the signal */
+/** Never ends by itself; calls `path` per connection. @throws ClientError what will not change; the signal's reason */
 export async function* lastingFrames(
   transport: TransportOptions,
   path: () => string,
@@ -78,7 +78,7 @@ function pauseMs(empty: number, problem: unknown): number {
 
 /**
  * Server-sent events of one connection.
- * Owns reading them; must not know what they tell.
+ * Owns reading them; must not know what they mean.
  */
 interface Frame {
   readonly id: number;
@@ -103,7 +103,7 @@ async function* framesOf(body: Response['body'], silenceMs: number): AsyncGenera
       }
     }
   } finally {
-    // Whoever stops early lets the server know.
+    // A caller that stops early ends the connection to the server.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -122,7 +122,7 @@ async function within(ms: number, read: Promise<Read>): Promise<Read> {
   }
 }
 
-/** An end that somebody wanted is told; any other one is an end of the connection. */
+/** An end by the caller's signal is thrown; any other error is an end of the connection. */
 function broken(error: unknown): { readonly done: true; readonly value: undefined } {
   if (error instanceof Error && error.name === 'AbortError') throw error;
   return { done: true, value: undefined };

@@ -5,7 +5,7 @@
 import { retryAfterMs } from '../../core/retry-after.ts';
 import { ClientError } from './client-error.ts';
 
-/** Where the service is and who asks; the rest has defaults. */
+/** Where the service is and the caller's key; the rest has defaults. */
 export interface TransportOptions {
   /** Where `parley serve` is reached, without a trailing slash. */
   readonly url: string;
@@ -31,7 +31,7 @@ export interface Sent {
 const TRIES_MAX = 5;
 /** Doubled with every try, when the server names no time. */
 const WAIT_MS = 250;
-/** Whoever is told to wait longer hears of it instead. */
+/** When the server names a longer wait, the caller gets its error instead. */
 export const WAIT_MS_MAX = 30_000;
 /** Of these the server says that nothing was done. */
 const AGAIN = new Set([429, 503]);

@@ -40,7 +40,7 @@ export const configurationSchema = z
 
 export type ConfigurationState = z.output<typeof configurationSchema>;
 
-/** As a mistake in a request is told (D4): the place is the field, then line and column where they are known. */
+/** As a mistake in a request is reported (D4): the place is the field, then line and column where they are known. */
 export interface ConfigurationFinding {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
@@ -52,7 +52,7 @@ export type ConfigurationChange =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'fields'; readonly fields: ConfigurationFieldsPatch };
 
-/** What came of a change. */
+/** The result of a change. */
 export type ConfigurationOutcome =
   | {
       readonly kind: 'deployed';

@@ -1,6 +1,6 @@
 /**
  * The conversation record as clients see it (spec "Conversation").
- * Owns the shape and how it is put together: the record, its sandbox as it is now, and what its calls came to.
+ * Owns the shape and how it is put together: the record, its sandbox as it is now, and the sums of its calls.
  */
 import { z } from 'zod';
 import type { ConversationId, UserId } from '../../core/ids.ts';
@@ -81,7 +81,7 @@ export const conversationSchema = z
   .meta({ id: 'Conversation' });
 export type ConversationRecord = z.output<typeof conversationSchema>;
 
-/** Of a row that may be newer than what the store tells of it. */
+/** Of a row that may be newer than what the store has of its conversation. */
 export async function recordOfRow(
   application: Application,
   row: ConversationRow,
@@ -93,7 +93,7 @@ export async function recordOfRow(
   return recordOf(application, row, { sandbox: isIts ? sandbox : null, usage });
 }
 
-/** The caller's own by id, read in one go; null for each that is missing or somebody else's. */
+/** The caller's own by id, read in one go; null for each that is missing or another user's. */
 export async function recordsById(
   application: Application,
   userId: UserId,
@@ -107,7 +107,7 @@ function recordOfFull(application: Application, full: FullConversation): Convers
   return recordOf(application, full.row, full);
 }
 
-/** What stands where nobody has said what it is about. */
+/** Its title, or a default where no title was set. */
 export function titleOf({ title, conversationId }: ConversationRow): string {
   return title ?? `Conversation ${conversationId.slice(0, 5)}`;
 }
@@ -132,7 +132,7 @@ const WRITTEN = new WeakMap<FullConversation, Written>();
 
 /**
  * As `JSON.stringify(recordOf(…))`. What follows from the store alone is written once for each time that it changes;
- * where the sandbox is reached is looked up each time, and its key is not kept.
+ * where the sandbox is reached is read each time, and its key is not kept.
  */
 export function writtenRecord(application: Application, full: FullConversation): string {
   const { lasting, whole } = writtenOf(application, full);

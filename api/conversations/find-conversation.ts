@@ -1,6 +1,6 @@
 /**
  * From an id in a path to the caller's own conversation.
- * Owns that somebody else's looks like a missing one (D4).
+ * Owns that another user's looks like a missing one (D4).
  */
 import { conversationId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';

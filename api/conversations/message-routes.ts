@@ -1,5 +1,5 @@
 /**
- * Sending and queueing messages, and what else a user tells a running agent.
+ * Sending and queueing messages, and what else a user sends to a running agent.
  * Owns the routes and the ids of messages: an `Idempotency-Key` is the id, so that a repeat is delivered once (D7).
  */
 import { z } from 'zod';
@@ -20,7 +20,7 @@ const PENDING_MAX = 10;
 const BLOCKS_MAX = 100;
 const REASON_CHARS_MAX = 2_000;
 
-/** A model would be paid to answer nothing. */
+/** For an empty message a model would be paid for nothing. */
 const content = z
   .array(textBlock)
   .min(1, 'content must be a non-empty list')
@@ -139,7 +139,7 @@ export const MESSAGE_ROUTES = [
   }),
 ] as const;
 
-/** One machine hears all of these requests, and knows each by its id. */
+/** One machine receives all of these requests, and knows each by its id. */
 function targetOf({ conversationId: id }: ConversationRow): string {
   return `conversation/${id}`;
 }

@@ -139,7 +139,7 @@ function filterOf(query: z.output<typeof filterSchema>): ConversationFilter {
 
 type Optional<Type> = { readonly [Name in keyof Type]?: Exclude<Type[Name], undefined> };
 
-/** Without the fields that nobody named. */
+/** Without the fields that the query did not name. */
 function defined<Type extends object>(fields: Type): Optional<Type> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined),
@@ -233,7 +233,7 @@ async function writing(application: Application, zip: ZipFile, row: Conversation
   const { world } = application;
   const { conversationId: id } = row;
   const [record] = await recordsById(application, row.userId, [id]);
-  // A key opens a sandbox: it does not belong into a file that is passed on (D20).
+  // A key opens a sandbox: it does not belong in a file that users pass on (D20).
   const meta = { ...record, session_api_key: undefined, conversation_url: undefined };
   zip.addBuffer(Buffer.from(`${JSON.stringify(meta, null, 2)}\n`), 'meta.json', { mtime: ENTRY_TIME });
   for (let after = 0; ;) {

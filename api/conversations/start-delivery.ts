@@ -1,5 +1,5 @@
 /**
- * A start on its way to its machine: delivered, kept while that cannot be told, taken up where its process has gone.
+ * A start on its way to its machine: delivered, kept while the outcome is unknown, taken up when its process has ended.
  * Owns that only what the engine has refused is forgotten, never what it may have taken; several services on one store
  * share the starts by leases. Must not know a request.
  */
@@ -33,7 +33,7 @@ export async function deliverStart(application: Application, task: StartTask): P
   }
 }
 
-/** A start that nobody was told of. Nothing happens to one that was sealed meanwhile: somebody else goes on with it. */
+/** A start whose caller has no answer yet. One sealed meanwhile is left alone: another service goes on with it. */
 export async function takeBack(application: Application, task: StartTask): Promise<void> {
   if (await application.startTasks.abandon(task.taskId)) await forget(application, task);
 }
@@ -46,12 +46,12 @@ async function deliver({ requests, startTasks }: Application, task: StartTask): 
   await startTasks.markDelivered(task.taskId);
 }
 
-/** A repeat of it would be refused as well, and whoever refuses it has taken nothing. */
+/** A repeat of it would be refused as well, and the engine that refuses it has taken nothing. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ParleyError && !error.retry && error.status < 500;
 }
 
-/** The older it is, the rarer. Where not even that can be noted, its lease ends by itself. */
+/** The older it is, the rarer. Where the store cannot take the new time, its lease ends by itself. */
 async function again(application: Application, { taskId, createdAt }: StartTask): Promise<void> {
   const { clock } = application.world;
   const now = clock.now();
@@ -80,8 +80,8 @@ export async function removeSealed({ world }: Application, { conversationId }: S
 }
 
 /**
- * At the begin of a service. Who is alone on its store takes everything: the process that left it has ended. Who is not
- * leaves it what others hold, and takes on what one of them does not bring on in the time of its lease, from now on.
+ * When a service begins. One that is alone on its store takes every start: the process that left them has ended. Any
+ * other leaves alone what other services hold, and keeps polling for starts whose leases have run out.
  */
 export async function takeUpStarts(
   application: Application,
@@ -95,14 +95,14 @@ function keepLooking(application: Application): { stop(): void } {
   const { clock } = application.world;
   const look = (): void => {
     timer = clock.setTimer(clock.now() + STARTS_POLL_MS, look);
-    // What fails is there at the next look.
+    // What fails is still there at the next poll.
     bringOn(application, clock.now()).catch(() => undefined);
   };
   let timer = clock.setTimer(clock.now(), look);
   return { stop: () => timer.cancel() };
 }
 
-/** `now` null takes what others hold, too. Several at once: one that waits for its engine holds nobody up. */
+/** `now` null takes what others hold, too. Several at once: one that waits for its engine delays no other. */
 async function bringOn(application: Application, now: number | null): Promise<void> {
   const { startTasks, world } = application;
   const limit = now === null ? null : STARTS_AT_ONCE;
@@ -116,11 +116,11 @@ async function takeUp(application: Application, { task, stage }: LeasedStart): P
   if (stage === 'abandoned') return await forget(application, task);
   if (stage === 'accepted' && !(await isWholeNow(application, task)))
     return await takeBack(application, task);
-  // Somebody was told of it: it is pending until its engine has it, also where that refuses it today.
+  // Its caller has an answer: the start is pending until its engine has it, also where the engine refuses it for now.
   await deliver(application, task).catch(() => again(application, task));
 }
 
-/** Facts are sealed last: where they are, everything is, and only the note of it is missing. */
+/** Facts are sealed last: where they are, everything is, and only the mark in the store is missing. */
 async function isWholeNow({ world, startTasks }: Application, task: StartTask): Promise<boolean> {
   const facts = await storedLaunchFacts(world.vault, task.conversationId);
   return facts !== null && (await startTasks.markSealed(task.taskId));

@@ -79,7 +79,7 @@ function hasNoPlace(row: ConversationRow | null): boolean {
   return row?.startTask === 'WORKING' && row.sandboxId === null;
 }
 
-/** Where nobody waits, nothing is asked. */
+/** Where no start can wait for a slot, the store is not queried. */
 function positionsIn({ world }: Application): Promise<ReadonlyMap<string, number>> | typeof NO_POSITIONS {
   const { onFull, capacity: limits } = world.deployment;
   return onFull === 'refuse' ? NO_POSITIONS : world.placement.positions({ limits, now: world.clock.now() });
@@ -229,8 +229,8 @@ async function shown({ application }: StartCall, task: StartTask): Promise<Start
 }
 
 /**
- * Milliseconds between two looks: for the first of them a start that has a sandbox at hand is over, later ones and
- * those of a start that waits for a slot are rarer.
+ * Milliseconds between two polls: during the first of them a start that has a sandbox at hand finishes, later ones
+ * and those of a start that waits for a slot are rarer.
  * A status that lasted less is skipped, as the record skips one that lasted no time.
  */
 const POLL_MS = { first: 10, later: 100, waiting: 1_000 };
@@ -240,7 +240,7 @@ function lookMs(sinceMs: number): number {
   return sinceMs < FIRST_MS ? POLL_MS.first : POLL_MS.later;
 }
 
-/** A start task told as it moves: one JSON array that grows until READY or ERROR. */
+/** A start task sent as it moves: one JSON array that grows until READY or ERROR. */
 async function streamStart(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   look: () => Promise<StartTaskRecord>,

@@ -1,6 +1,6 @@
 /**
  * Starting a conversation: from the request to a machine that has it (D18).
- * Owns the order: accept, seal, deliver. Whoever is told of a start is told of one that is sealed: from then on it is
+ * Owns the order: accept, seal, deliver. The caller is answered only once the start is sealed: from then on it is
  * delivered, whatever becomes of this process (start-delivery.ts).
  */
 import { putLaunchFacts } from '../../activities/launch-facts.ts';

@@ -30,10 +30,10 @@ const OF_WORKSPACE = {
 } as const;
 
 const FILES_MAX = 10_000;
-/** A file that somebody looks at; it is in memory a few times while it is answered. */
+/** A file that a user views; it is in memory a few times while it is answered. */
 const FILE_BYTES_MAX = 16 * 1024 * 1024;
 const LIST_TIMEOUT_MS = 60_000;
-/** No program takes the character that ends its arguments; spelled as every reader of the document knows it. */
+/** No program takes NUL in an argument; written `\x00`, which every reader of the document understands. */
 const pathText = z
   .string()
   .max(4_096)

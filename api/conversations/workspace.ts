@@ -15,7 +15,7 @@ import type { Application } from '../application/application.ts';
 /** How long a read waits for the sandbox to come back (D7). */
 const RESUME_WAIT_MS = 60_000;
 const POLL_MS = 50;
-/** Seconds after which it is worth asking again. */
+/** Seconds after which a retry makes sense. */
 const RETRY_AFTER_S = 5;
 
 export interface Workspace {
@@ -41,7 +41,7 @@ export async function openWorkspace(application: Application, row: ConversationR
   return { target, workingDir, baseCommit, otherBase };
 }
 
-/** It went down between the look and the call, or its address is not known yet. */
+/** It went down between the check and the call, or its address is not known yet. */
 function notThere(error: unknown): never {
   const passes =
     error instanceof ParleyError && (error.code === 'agent_unreachable' || error.code === 'stale_generation');
@@ -61,7 +61,7 @@ async function usableSandbox(application: Application, row: ConversationRow): Pr
     if (!dialect.resumesOnRead)
       throw new ParleyError('sandbox_starting', 'Sandbox is paused; resume it before reading its workspace.');
     if (!isAsked) await askForResume(application, row);
-    // A refusal is told by the sandbox itself: it rests again, and says why.
+    // The sandbox's own row shows a refusal: no transition any more, and a detail that says why.
     else if (sandbox.transition === null && sandbox.detail !== null && isAsked)
       throw resuming(sandbox.detail);
     isAsked = true;

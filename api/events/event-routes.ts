@@ -92,7 +92,7 @@ export const EVENT_ROUTES = [
   }),
 ] as const;
 
-/** Null for a conversation that is missing or somebody else's (D4). */
+/** Null for a conversation that is missing or another user's (D4). */
 export async function own(
   { search }: Application,
   { userId }: Pick<Principal, 'userId'>,

@@ -1,6 +1,6 @@
 /**
  * Events pushed over a WebSocket, resumable from `after_seq`: one frame `{"seq", "event"}` each.
- * Owns the frames and their bound; what is told and when is the feed's.
+ * Owns the frames and their bound; what is sent and when is decided by the feed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -28,14 +28,14 @@ const POLL_MS = 20;
 export function eventSocket({ application, gate, partials }: StreamSurroundings) {
   const server = new WebSocketServer({ noServer: true, maxPayload: INCOMING_BYTES_MAX });
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
-    // What a client sends as an address may be none.
+    // A client may send an invalid address.
     const url = URL.parse(request.url ?? '/', 'http://localhost');
     const id = PATH.exec(url?.pathname ?? '')?.[1];
     if (url === null || id === undefined) return false;
     admitted(application, gate, { request, url, id }).then(
       (feed) => {
         let isTaken = false;
-        // It calls back at once, or not at all: then the handshake was none, and it has said so.
+        // It calls back at once, or not at all: then the handshake was invalid, and the client has the answer.
         server.handleUpgrade(request, socket, head, (client) => {
           isTaken = true;
           void feedTo({ application, partials }, client, feed);

@@ -1,6 +1,6 @@
 /**
  * Events pushed as server-sent events, resumable from `after_seq`.
- * Owns the frames; what is told and when is the feed's.
+ * Owns the frames; what is sent and when is decided by the feed.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -48,7 +48,7 @@ async function stream(
   const conversationId = await own(application, caller, text);
   if (conversationId === null) throw new ParleyError('not_found', 'Conversation not found');
   return await pushStream(request, reply, async ({ signal, write, offer }) => {
-    // Only to who asks: a frame that is no event has no number to go on behind.
+    // Only on request: a frame that is no event has no number to resume behind.
     if (query.partials === 'true')
       partials.listen(conversationId, (text) => offer(`event: partial\ndata: ${text}\n\n`), signal);
     const tell = (event: StoredEvent): Promise<void> => write(frameOf(event));

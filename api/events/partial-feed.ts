@@ -1,7 +1,7 @@
 /**
- * What is not an event yet, from the Agent Server of a conversation to whoever looks at it: words of a model as they
- * come, output of a command that runs. Nothing of it is kept, whoever is slow or away misses some, and the event has all.
- * Owns one connection for all who look at a conversation, its bounds, and what of it may pass (D31). It wakes nothing.
+ * What is not an event yet, from the Agent Server of a conversation to the clients that follow it: words of a model as
+ * they come, output of a command that runs. It is not stored; a slow or absent client misses some, the event has all.
+ * Owns one connection for all clients of a conversation, its bounds, and what of it may pass (D31). It wakes nothing.
  */
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,15 +15,15 @@ import type { Application } from '../application/application.ts';
 
 /** A larger frame of an Agent Server ends the connection; other servers send their events over it, too. */
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
-/** One that says more of what is not an event yet is passed over. */
+/** A larger frame of what is not an event yet is skipped. */
 const PARTIAL_BYTES_MAX = 64 * 1024;
-/** Of one conversation, for each who looks at it: what is more is left out. */
+/** Of one conversation, to each client that follows it: what is more is left out. */
 const BYTES_PER_SECOND_MAX = 128 * 1024;
 /** Between two tries to reach an Agent Server that is not up, or has ended the connection. */
 const AGAIN_MS = 1_000;
 const AGAIN_MS_MAX = 8_000;
 const CONNECT_MS_MAX = 10_000;
-/** A secret that was given meanwhile is known after so long; an Agent Server of ours knows it at once. */
+/** A secret that was added meanwhile is known after so long; our own Agent Server knows it at once. */
 const SECRETS_MS = 5_000;
 
 const name = z.string().max(200);
@@ -45,7 +45,7 @@ const partialSchema = z.discriminatedUnion('kind', [
 
 type PartialFrame = z.infer<typeof partialSchema>;
 
-/** Told as JSON text; must return at once. */
+/** Receives JSON text; must return at once. */
 export type PartialListener = (text: string) => void;
 
 export interface PartialFeeds {
@@ -79,7 +79,7 @@ export function openPartialFeeds(application: Application): PartialFeeds {
   };
 }
 
-/** Never rejects: whoever looks has the events all the same. */
+/** Never rejects: clients get the events all the same. */
 async function follow(application: Application, id: ConversationId, feed: Feed): Promise<void> {
   const { signal } = feed.ended;
   const tell = bounded((text) => {
@@ -102,7 +102,7 @@ interface Speaking extends Following {
   readonly redaction: GrowingRedaction;
 }
 
-/** Resolves with the end of the connection: whether it was one. */
+/** Resolves when the connection has ended: true when it was ever open. */
 async function connect(
   { world, relay }: Application,
   id: ConversationId,
@@ -188,7 +188,7 @@ function withoutSecrets(partial: PartialFrame, redaction: GrowingRedaction): Par
   };
 }
 
-/** What is more than the bound of a second is left out, so that a sandbox cannot fill what is before a browser. */
+/** What is more than the bound of a second is left out, so that a sandbox cannot fill a browser's send queue. */
 function bounded(tell: (text: string) => void): (text: string) => void {
   let left = BYTES_PER_SECOND_MAX;
   let at = performance.now();

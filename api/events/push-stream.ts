@@ -1,6 +1,6 @@
 /**
  * Server-sent events to one client: the place among its user's streams, the head, the beats, the end.
- * Owns that a place is given back however the client leaves, also before the first byte; what is told is the caller's.
+ * Owns that a place is given back however the client leaves, also before the first byte; what is sent is the caller's.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -16,13 +16,13 @@ const BEAT_MS = 15_000;
 export interface Push {
   /** Fires when the client has left. */
   readonly signal: AbortSignal;
-  /** Resolves when the client can take more: one that is slower than what is told is waited for. */
+  /** Resolves when the client can take more: it waits for a client that is slower than the events. */
   write(text: string): Promise<void>;
-  /** Writes what is not missed: to a client that has not taken what was written before, nothing. */
+  /** Writes what may be missed: nothing, when the client has not taken what was written before. */
   offer(text: string): void;
 }
 
-/** Ends with `tell`. To a `HEAD` nothing is told. @throws ParleyError rate_limited */
+/** Ends with `tell`. A `HEAD` gets no events. @throws ParleyError rate_limited */
 export async function pushStream(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,5 +1,5 @@
 /**
- * Jobs: what a text compiles to and would cost, what the runs of one job came to, and two runs beside each other.
+ * Jobs: what a text compiles to and would cost, the results of the runs of one job, and two runs compared.
  * Owns the routes; nothing is run by them.
  */
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { jobTextFields } from './job-compiler.ts';
 
 const RUNS_MAX = 50;
 const RUNS_DEFAULT = 20;
-/** Rows of a history or comparison that are answered: more is read by nobody, and the counts are of all. */
+/** Rows of a history or comparison that are answered: no user reads more, and the counts are of all. */
 const ROWS_MAX = 500;
 
 const jobParams = z.object({

@@ -1,6 +1,6 @@
 /**
- * Keys that were looked up a moment ago: a client calls many times a second, and its key changes hardly ever.
- * Owns how long a look-up counts. A key that this process removes opens nothing from then on; one that another process
+ * Keys that were read a moment ago: a client calls many times a second, and its key changes hardly ever.
+ * Owns how long a read counts. A key that this process removes opens nothing from then on; one that another process
  * removes opens nothing a second later.
  */
 import type { ApiKey, ApiKeyStore } from '../../ports/api-keys.ts';
@@ -11,12 +11,12 @@ const COUNTS_MS = 1_000;
 const KEYS_MAX = 10_000;
 
 interface Entry {
-  /** By the clock that nobody sets: one that is set back would make a removed key count for hours. */
+  /** By the monotonic clock: a wall clock that is set back would make a removed key count for hours. */
   readonly until: number;
   readonly found: Promise<ApiKey | null>;
 }
 
-/** The store with `findByHash` answered from what it said within the last second; unknown keys are always asked for. */
+/** The store with `findByHash` answered from what it said within the last second; unknown keys are always queried. */
 export function cachedKeys(store: ApiKeyStore, clock: Clock): ApiKeyStore {
   const entries = new Map<string, Entry>();
   const used = new Map<number, number>();

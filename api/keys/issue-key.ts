@@ -27,7 +27,7 @@ export interface NewApiKey {
 /** As long as those that are made, in the letters of addresses. */
 const GIVEN_KEY = /^pa-[A-Za-z0-9_-]{43,128}$/;
 
-/** A text that nobody guesses. */
+/** A text that an attacker cannot guess. */
 export function randomKey(): string {
   return `pa-${randomBytes(KEY_BYTES).toString('base64url')}`;
 }

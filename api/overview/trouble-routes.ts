@@ -1,6 +1,6 @@
 /**
  * What goes wrong at this moment or went wrong lately: what is tried again, failed starts, lost sandboxes, held runs,
- * messages that nobody took, lost spend rows.
+ * undelivered messages, lost spend rows.
  * Owns the list; each source knows its own failures, and nothing is judged here.
  */
 import { z } from 'zod';
@@ -81,7 +81,7 @@ async function retrying(application: Application, caller: Principal): Promise<Tr
   return found;
 }
 
-/** Null for what is somebody else's, or gone. */
+/** Null for what is another user's, or gone. */
 async function titleIfTheirs(
   { world }: Application,
   caller: Principal,
@@ -139,7 +139,7 @@ async function heldRuns({ search, runLog }: Application, caller: Principal): Pro
   const found: TroubleRecord[] = [];
   for (const { runId: id, name, reason, createdAt } of runs) {
     if (reason === null || !HELD.test(reason)) continue;
-    // What was last said of it as a whole.
+    // The instant of the last event of the run as a whole.
     const at = isoInstant((await runLog.runEvents(id)).at(-1)?.at ?? createdAt);
     found.push({ kind: 'held_run', about: 'run', id, title: name, text: `held by ${reason}`, at, ...ONCE });
   }

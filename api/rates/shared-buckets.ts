@@ -1,5 +1,5 @@
 /**
- * Buckets of callers that ask several services on one store.
+ * Buckets of callers that call several services on one store.
  * Owns how far one may go ahead of what is counted in common: it takes a few requests of a caller by its own bucket and
  * reports them, so that a caller's requests are at most `AHEAD_MAX` a service over its limit, and over time not at all.
  */
@@ -7,11 +7,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { RateLimit, RateMeter } from '../../ports/rate-meter.ts';
 import { Buckets } from './rate-limit.ts';
 
-/** Requests of one caller that a service takes before it asks what others have taken. */
+/** Requests of one caller that a service takes before it queries what others have taken. */
 const UNREPORTED_MAX = 10;
 /** As many again may come in while the answer is under way. */
 export const AHEAD_MAX = 2 * UNREPORTED_MAX;
-/** What is less is reported so late, that of all callers in one statement. */
+/** Fewer requests are reported after this time, those of all callers in one statement. */
 const REPORT_MS = 1_000;
 /** A store that takes longer is as good as away: each service goes by its own buckets for a while. */
 const ANSWER_MS_MAX = 1_000;
@@ -38,7 +38,7 @@ export class SharedBuckets {
     this.own = new Buckets(limit, clock);
   }
 
-  /** Takes one. @throws ParleyError rate_limited, with the seconds after which it is worth asking again */
+  /** Takes one. @throws ParleyError rate_limited, with the seconds after which a retry makes sense */
   async take(caller: string): Promise<void> {
     const { meter } = this;
     while (meter !== null && !this.isAlone() && this.unreportedOf(caller) >= UNREPORTED_MAX)
@@ -66,7 +66,7 @@ export class SharedBuckets {
     }, REPORT_MS).unref();
   }
 
-  /** Never rejects. One at a time: who waits for it looks again behind it. */
+  /** Never rejects. One report at a time: `take` checks again after it. */
   private report(meter: RateMeter): Promise<void> {
     this.reporting ??= this.settle(meter).finally(() => {
       this.reporting = null;

@@ -22,8 +22,8 @@ import { InvalidRequest } from '../application/validation.ts';
 import { tagsIn } from '../conversations/start-request.ts';
 
 /**
- * What clients ask without a key, to see whether they may begin. The answer is ours, from the record: nothing that a
- * sandbox says reaches somebody who has no key for it (D31).
+ * What clients request without a key, to see whether they may begin. The answer is ours, from the record: nothing that
+ * a sandbox says reaches a client without a key for it (D31).
  */
 const HEALTH_ANSWERS: Readonly<Record<string, string>> = { alive: 'ok', health: 'ok', ready: 'ready' };
 /** Between two bytes; a long command of an agent is silent for as long as it may run. */
@@ -160,7 +160,7 @@ const OF_ONE_CONNECTION = new Set([
 ]);
 /** An API key opens everything of its user: the inside of a sandbox is no place for it (D20). */
 const OURS = new Set(['authorization', 'cookie']);
-/** All that an answer may say of itself. */
+/** The only headers of an answer that pass. */
 const PASSED_BACK = [
   'content-encoding',
   'content-length',

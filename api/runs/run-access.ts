@@ -19,7 +19,7 @@ export function isTheirs(caller: Principal, { userId = LOCAL_USER }: Pick<RunRow
   return whose === null || whose === userId;
 }
 
-/** @throws ParleyError not_found: also for somebody else's */
+/** @throws ParleyError not_found: also for another user's */
 export async function findRun({ world }: Application, caller: Principal, id: string): Promise<RunRow> {
   const row = await world.records.run(runId(id));
   if (row !== null && isTheirs(caller, row)) return row;

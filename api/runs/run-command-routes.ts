@@ -198,7 +198,7 @@ function requireSecrets({ scope }: Principal, { plan, secrets }: Submission): vo
   );
 }
 
-/** The key itself where it can be the id of a run, so that whoever chose it knows the run by it. */
+/** The key itself where it can be the id of a run, so that the client that chose it knows the run's id. */
 function idOf(
   application: Application,
   { userId }: Principal,

@@ -1,6 +1,6 @@
 /**
  * A run pushed as server-sent events: the whole of it first, then each time what has changed.
- * Owns the frames; whoever comes back gets the whole of it again, so nothing is missed. Ends when the run has finished.
+ * Owns the frames; a client that reconnects gets all of it again, so nothing is missed. Ends when the run has finished.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -15,7 +15,7 @@ import { runItemRecord, runRecord } from './run-record.ts';
 
 export const RUN_STREAM_URL = '/api/v1/runs/:run_id/stream';
 
-/** A change is told at most this late. */
+/** A change is sent at most this late. */
 const POLL_MS = 250;
 
 export function registerRunStream(app: FastifyInstance, application: Application, gate: Gate): void {

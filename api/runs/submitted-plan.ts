@@ -1,5 +1,5 @@
 /**
- * A plan as it comes over the wire: compiled elsewhere, by somebody who is not the owner of this machine.
+ * A plan as it comes over the wire: compiled elsewhere, by a client that does not own this machine.
  * Owns the shape and its bounds; that it is as it was compiled is seen by its hash, and what it may do here is said in run-command-routes.ts.
  */
 import { z } from 'zod';
@@ -249,7 +249,7 @@ const endings = {
   tolerate: z.strictObject({ failed: count }),
   reconcile: z
     .strictObject({
-      // A file of this machine is nothing that somebody elsewhere has to name.
+      // A remote client must not name a file of this machine.
       rows: z.strictObject({ from: z.enum(['gateway', 'proxy']) }),
       settleMs: millis,
       windowBeforeMs: millis,
@@ -267,7 +267,7 @@ const endings = {
       z.strictObject({
         kind: z.literal('notify'),
         to: z.union([
-          // Not the loopback of this machine, which is another one than that of whoever wrote the job.
+          // Not the loopback of this machine: the author of the job meant that of another one.
           z.strictObject({ url: z.string().max(4_096).regex(WEBHOOK_ADDRESS).startsWith('https:') }),
           z.strictObject({ secret: word }),
         ]),

@@ -1,5 +1,5 @@
 /**
- * What users ask of a sandbox: create, pause, resume, delete.
+ * What users do with a sandbox: create, pause, resume, delete.
  * Owns what is refused before it is accepted (D8, D17) and the order of a creation; the rest is the machine's.
  */
 import { withWarm } from '../../activities/warm-sandbox.ts';
@@ -11,7 +11,7 @@ import type { SandboxEvent } from '../../core/sandbox/message.ts';
 import type { Application, Principal } from '../application/application.ts';
 import { full, refuseResumeWhenFull } from '../application/capacity.ts';
 
-/** @throws ParleyError not_found: also for somebody else's (D4) */
+/** @throws ParleyError not_found: also for another user's (D4) */
 export async function findSandbox(
   { search }: Application,
   { userId }: Pick<Principal, 'userId'>,
@@ -47,7 +47,7 @@ async function bringToLife(
   { sandboxId, userId, generation, sessionStartedAt }: SandboxRow,
 ): Promise<void> {
   const { limits } = world.deployment;
-  // Before its machine has spoken, only one of the warm pool has a runtime that is up.
+  // Before its machine has written a row, only a sandbox of the warm pool has a runtime that is up.
   const warmth = generation > 0 || sessionStartedAt === null ? {} : { bootedAt: sessionStartedAt };
   await requests.deliver({
     to: { machine: 'sandbox', id: sandboxId },
@@ -55,7 +55,7 @@ async function bringToLife(
   });
 }
 
-/** After a restart: a slot was taken, and the machine never heard of it. */
+/** After a restart: a slot was taken, and the machine never received its creation. */
 export async function takeUpSandboxes(application: Application): Promise<void> {
   for (const row of await application.search.sandboxesNeverMade()) await bringToLife(application, row);
 }

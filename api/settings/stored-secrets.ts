@@ -1,6 +1,6 @@
 /**
  * A user's stored secrets: sealed values, and descriptions beside them.
- * Owns their place; a value is never told to the user again (D20).
+ * Owns their place; a value is never shown to the user again (D20).
  */
 import { z } from 'zod';
 import type { UserId } from '../../core/ids.ts';

@@ -1,6 +1,6 @@
 /**
  * What is measured for docs/bench.md, one line for each start of a bench.
- * Owns the selection: small enough for the minutes that all of it may take; what matters most comes first.
+ * Owns the selection: small enough for the minutes that all of it may take; the most important benches come first.
  */
 export const BENCHES: readonly string[] = [
   'engine --only grouped,single --repeats 5',
@@ -20,7 +20,7 @@ export const BENCHES: readonly string[] = [
   'reconcile',
 ];
 
-/** Of those that are named, or of all; a bench that nobody can name is an error of whoever typed it. */
+/** The benches that the user selects, or all of them. @throws Error an unknown name */
 export function chosen(only: string | undefined, without: string | undefined): readonly string[] {
   const names = new Set(BENCHES.map(nameOf));
   const [wanted, left] = [only, without].map((text) => text?.split(',') ?? []);

@@ -1,6 +1,6 @@
 /**
- * A figure that a bench measured, and the aim that it is held against.
- * Owns the way from a bench to the table of all, a file of lines, and how a figure is printed for a person.
+ * A figure that a bench measured, and its aim.
+ * Owns the file of lines from which the table of all benches is made, and how a figure is printed for a person.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { percentile } from './means.ts';
@@ -15,7 +15,7 @@ export interface Figure {
   readonly aim?: Aim;
 }
 
-/** A figure with what is said beside it. */
+/** A figure with the text printed beside it. */
 export type Shown = readonly [figure: Figure, beside?: string];
 
 /** What could not be measured here, and why. */
@@ -32,13 +32,13 @@ export function tell(one: Figure | Skipped): void {
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(one)}\n`);
 }
 
-/** Tells a figure, and prints it with what is said beside it: a bench that is run by itself prints for a person. */
+/** Records a figure and prints it with the text beside it, for a person who runs one bench. */
 export function show(one: Figure | Skipped, beside = ''): void {
   tell(one);
   console.log(lineOf(one, beside));
 }
 
-/** Times of one part in milliseconds: their median is a figure, and what lies around it is said beside it. */
+/** Times of one part in milliseconds: their median is the figure, other percentiles are printed beside it. */
 export function showTimes(part: string, all: readonly number[], aim?: Aim): void {
   const at = (share: number): string => percentile(all, share).toFixed(1);
   const median = { what: `${part}, p50`, value: percentile(all, 0.5), unit: 'ms', ...(aim && { aim }) };
@@ -54,7 +54,7 @@ export function lineOf(one: Figure | Skipped, beside = ''): string {
     .join('  ');
 }
 
-/** As many digits as say something. */
+/** The significant digits. */
 const DIGITS = 3;
 
 export function rounded(value: number): string {
@@ -62,7 +62,7 @@ export function rounded(value: number): string {
   return Number(value.toFixed(digits)).toLocaleString('en-US', { maximumFractionDigits: digits });
 }
 
-/** All that a bench told, in its order; a figure that is no number was not measured and is left out. */
+/** All that a bench recorded, in its order; a figure that is no number was not measured and is left out. */
 export function toldIn(file: string): readonly (Figure | Skipped)[] {
   if (!existsSync(file)) return [];
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);

@@ -1,7 +1,7 @@
 /**
- * The storm over a cluster: clients lead conversations and a run through three APIs, while a plan lets every process come
- * to harm. Then all harm ends, and what is left is judged.
- * Owns the order of events; docs/chaos.md says how to read what it tells.
+ * Chaos on a cluster: clients lead conversations and a run through three APIs, while a plan of faults harms every
+ * process. Then all harm ends, and what is left is judged.
+ * Owns the order of events; docs/chaos.md says how to read its result.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Caller } from '../cluster/caller.ts';
@@ -24,7 +24,7 @@ export interface ClusterChaosOptions {
   readonly items: number;
   /** Lives that are led at once. */
   readonly clients: number;
-  /** Of the pauses between faults: below 1 they are shorter. */
+  /** Factor of the pauses between faults: below 1 they are shorter. */
   readonly pace: number;
   readonly isolation: 'auto' | 'none';
   tell(line: string): void;
@@ -42,7 +42,7 @@ export interface ClusterChaosResult {
 const MINUTE_MS = 60_000;
 const SIZE = { apis: 3, workers: 3, proxies: 2 } as const;
 const MESSAGES_EACH = 3;
-/** With which a program ends that cannot begin without what is away just now. */
+/** Exit code of a program that cannot start because a service is unreachable. */
 const UNREACHABLE = new Set<number | string>([5]);
 
 export async function clusterChaos(options: ClusterChaosOptions): Promise<ClusterChaosResult> {
@@ -134,7 +134,7 @@ async function harm(
   }
 }
 
-/** So many at once, all that were asked for, and further ones while the harm goes on. */
+/** `clients` at once, all that were requested, and further ones while the harm goes on. */
 async function leadLives(
   caller: Caller,
   random: RandomStream,
@@ -154,7 +154,7 @@ async function leadLives(
   return lives;
 }
 
-/** A program that an outage ends says so by its exit code; any other end of its own is a finding. */
+/** A program that ends in an outage has that exit code; any other exit of its own is a finding. */
 function programEnds({ apis, workers, proxies, lost }: Cluster): {
   readonly count: number;
   readonly findings: readonly string[];
@@ -194,7 +194,7 @@ function counted(
   };
 }
 
-/** Resolves when what was struck is started again, not when it serves. */
+/** Resolves when the target is started again, not when it serves. */
 async function strike(cluster: Cluster, { kind, target, awayMs }: Fault): Promise<void> {
   const { services, machines } = cluster;
   switch (kind) {

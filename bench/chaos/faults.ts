@@ -1,6 +1,6 @@
 /**
- * What other hands do to sandboxes behind the orchestrator's back.
- * Owns the faults by name; each tells whether it struck. The orchestrator is never told.
+ * What other processes do to sandboxes without the orchestrator's knowledge.
+ * Owns the faults by name; each returns whether it struck. The orchestrator is never notified.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -16,14 +16,14 @@ export interface Fault {
   strike(): Promise<boolean>;
 }
 
-/** Whom a fault strikes, and how, is drawn from `random`. */
+/** The target of a fault, and its effect, are drawn from `random`. */
 export function faultsOf(ground: Ground, random: RandomStream): readonly Fault[] {
   const common = [{ name: 'disk full', strike: async () => fillDisk(ground, random) }];
   const own = ground.kind === 'docker' ? dockerFaults(ground, random) : processFaults(ground, random);
   return [...common, ...own].map(({ name, strike }) => ({ name, strike: () => struckOrGone(strike) }));
 }
 
-/** The orchestrator removes sandboxes while a hand reaches for them: what is gone was not struck. */
+/** The orchestrator may remove a sandbox before the fault reaches it: then it was not struck. */
 async function struckOrGone(strike: () => Promise<boolean>): Promise<boolean> {
   try {
     return await strike();
@@ -33,7 +33,7 @@ async function struckOrGone(strike: () => Promise<boolean>): Promise<boolean> {
   }
 }
 
-/** More than a sandbox may keep, written from outside, so that nothing inside is asked. */
+/** More than a sandbox may keep, written from outside, so that nothing inside is involved. */
 function fillDisk({ dir }: Ground, random: RandomStream): boolean {
   const id = pick(namesIn(join(dir, 'data', 'sandboxes')), random);
   const workspace = join(dir, 'data', 'sandboxes', id ?? '', 'workspace');
@@ -88,12 +88,12 @@ function processFaults({ dir }: Ground, random: RandomStream): readonly Fault[] 
   ];
 }
 
-/** The launched process of some sandbox, by what it wrote down itself. */
+/** The launched process of some sandbox, by its own process file. */
 function launchedPid(dir: string, random: RandomStream): number | null {
   const id = pick(namesIn(join(dir, 'data', 'sandboxes')), random);
   const file = join(dir, 'data', 'sandboxes', id ?? '', 'process');
   const pid = id === undefined || !existsSync(file) ? 0 : Number(readFileSync(file, 'utf8').split('\n')[0]);
-  // Numbers are used again: only one that has our folder in its command line is meant.
+  // Process ids are reused: only a process with our folder in its command line counts.
   return pid > 1 && commandOf(pid).includes(dir) ? pid : null;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where chaos takes place: one folder with a runtime, a journal, and nothing of anybody else's.
+ * Where chaos takes place: one folder with a runtime, a journal, and nothing else.
  * Owns its layout, the runtime that both the orchestrator and the judge open, and the form of the journal.
  */
 import { mkdirSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface Ground {
 }
 
 const MEBIBYTE = 1024 ** 2;
-/** Small, so that bombs meet them soon. */
+/** Small, so that faults reach them soon. */
 export const BOUNDS = {
   memoryBytes: 512 * MEBIBYTE,
   processes: 128,
@@ -35,9 +35,9 @@ const entrySchema = z.object({
   generation: z.number().int(),
   sessionKey: z.string(),
   conversationId: z.string(),
-  /** `starting` until a start of this generation was answered. */
+  /** `starting` until a start of this generation has succeeded. */
   phase: z.enum(['starting', 'up', 'leaving']),
-  /** Messages that were answered with yes; a message that is not here was never accepted. */
+  /** Messages that were accepted; a message that is not here never was. */
   accepted: z.array(z.string()),
   delivered: z.number().int(),
 });

@@ -1,7 +1,7 @@
 /**
  * Where the hostile form of chaos takes place: a folder with a real service, the stand-in of a model vendor, and
  * sandboxes in which the Agent Server can lie.
- * Owns processes and their end, the calls of the API, and what can be seen of the service from outside.
+ * Owns processes and their end, the calls of the API, and what can be measured of the service from outside.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ import { apiOf, recordOf, type Answer, type Ask } from '../service.ts';
 
 const KEY = 'sk-hostile';
 const APP = '/api/v1/app-conversations';
-/** Small, so that attacks meet them soon. */
+/** Small, so that attacks reach them soon. */
 const LIMITS = { memory_mb: 1_024, processes: 128, file_mb: 256, disk_mb: 512 };
 /** Turns that a script holds; a conversation needs two for each message. */
 const TURNS = 400;
@@ -42,7 +42,7 @@ export interface Conversation {
 
 export class HostileGround {
   readonly dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'ph-')));
-  /** Lines of the service for people. */
+  /** Number of lines that the service printed. */
   lines = 0;
   /** Set when the service ended by itself. */
   ended: string | null = null;
@@ -87,7 +87,7 @@ export class HostileGround {
     return { sandbox: record.sandbox_status, execution: record.execution_status };
   }
 
-  /** What a user may ask of a workspace, whatever its agent answers. */
+  /** What a user may request of a workspace, independent of its agent's answers. */
   async lookInto({ id }: Conversation): Promise<void> {
     for (const route of ['skills', 'file?file_path=work.txt', 'git/diff?path=work.txt', 'files'])
       await this.ask('GET', `${APP}/${id}/${route}`).catch(() => null);
@@ -98,14 +98,14 @@ export class HostileGround {
     return (await this.ask('GET', `/api/v1/conversation/${id}/events/count?kind__eq=MessageEvent`)) as number;
   }
 
-  /** What went wrong, as its agent said it last. */
+  /** The newest error event of its agent. */
   async troubleOf({ id }: Conversation): Promise<string> {
     const { items } = await this.ask('GET', `/api/v1/conversation/${id}/events/search?limit=100`);
     const of = items.findLast(({ kind }: Answer) => /Error/.test(kind));
     return JSON.stringify(of ?? items.slice(-6)).slice(0, 3_000);
   }
 
-  /** Texts of the messages of the user, as they stand in the transcript. */
+  /** Texts of the user's messages in the transcript. */
   async messagesIn({ id }: Conversation): Promise<readonly string[]> {
     const texts: string[] = [];
     let page = '';
@@ -168,7 +168,7 @@ export class HostileGround {
     return child;
   }
 
-  /** The programs as they were built, but for an Agent Server behind which the attacker can stand. */
+  /** The programs as they were built, but for an Agent Server that the attacker can control. */
   async #programs(): Promise<void> {
     cpSync('dist', path.join(this.dir, 'dist'), {
       recursive: true,
@@ -179,7 +179,7 @@ export class HostileGround {
     const built = (name: string): string => path.join(this.dir, `${name}.cjs`);
     for (const name of ['hostile', 'lying-agent']) {
       await bundle({
-        // This program is itself a bundle, which knows no other root.
+        // This program is itself a bundle, without another root.
         absWorkingDir: process.cwd(),
         entryPoints: [`bench/chaos/inside/${name}.ts`],
         outfile: built(name),
@@ -215,7 +215,7 @@ export class HostileGround {
     return file;
   }
 
-  /** Into the workspace of the one that is to be hostile, before it is told so. */
+  /** Copies the attacker's program into its workspace, before the message that starts it. */
   plant(conversation: Conversation): void {
     cpSync(path.join(this.dir, 'hostile.cjs'), path.join(this.workspaceOf(conversation), '.hostile.cjs'));
   }

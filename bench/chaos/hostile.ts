@@ -1,5 +1,5 @@
 /**
- * One sandbox that does all it can to its neighbours while the others work: they finish, the memory of the service stays
+ * One sandbox that harms its neighbours as it can while they work: they finish, the memory of the service stays
  * below twice what it was when all was quiet, nothing is lost, and nothing is left.
  * Owns the storm and what is judged.
  */
@@ -15,9 +15,9 @@ const SETTLE_MS = 1_500;
 /** Quiet: all sandboxes up and at work, none hostile. */
 const QUIET_MS = 6_000;
 const GROWTH_MAX = 2;
-/** A neighbour that is not served for so long was taken down. */
+/** A neighbour that is not served for so long counts as harmed. */
 const STALL_MS_MAX = 60_000;
-/** What the service may say in one attack: a refusal is told, a thousand are counted. */
+/** Lines that the service may print in one attack: a refusal is printed, a thousand are counted. */
 const LINES_MAX = 60;
 
 export async function hostileChaos(options: HostileOptions): Promise<boolean> {
@@ -73,7 +73,7 @@ async function storm(ground: HostileGround, { options, rows, findings }: Storm):
   const attacks = ATTACKS.filter((attack) => options.only === null || attack.includes(options.only));
   let pile: Attack[] = [];
   while (!isEnough() && ground.ended === null) {
-    // Each once before any a second time: a short storm is about all of them.
+    // Each once before any a second time, so that a short run covers all of them.
     if (pile.length === 0) pile = shuffled(attacks, random);
     const attack = pile.pop() ?? ATTACKS[0];
     const linesBefore = ground.lines;
@@ -125,7 +125,7 @@ async function judge(
   if (left.length > 0) findings.push(`left: ${left.join(', ')}`);
 }
 
-/** What the hostile form of chaos prints: a line for each attack, and what was measured beside. */
+/** Options of the hostile form of chaos. */
 interface HostileOptions {
   readonly seed: number;
   readonly minutes: number;

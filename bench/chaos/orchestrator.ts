@@ -1,6 +1,6 @@
 /**
  * The process that chaos kills: keeps sandboxes up, accepts messages and delivers them, and goes on where it was.
- * Owns one step of one sandbox; whatever fails is tried again with the next step. What it says goes to standard output,
+ * Owns one step of one sandbox; the next step tries again what failed. It reports to standard output,
  * one line each. Must not remember anything that is not in the journal.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -15,11 +15,11 @@ import type { SandboxAddress, SandboxRuntime } from '../../ports/sandbox-runtime
 import { openRuntime, readJournal, writeEntry, type Entry, type Ground } from './ground.ts';
 
 const START_MS = 60_000;
-/** A call to a frozen agent hangs; the next step asks it again. */
+/** A call to a frozen agent hangs; the next step calls it again. */
 const CALL_MS = 10_000;
-/** After a step that failed: what is broken for good fills no log and takes no processor. */
+/** Pause after a failed step, so that a lasting failure fills no log and takes no processor. */
 const AGAIN_MS = 50;
-/** Sandboxes that one process cares for at once; boots are heavy. */
+/** Sandboxes that one process works on at once; boots are heavy. */
 const HANDS = 4;
 /** Of a hundred steps: how many end with a freeze, a stop, or the end of the sandbox. */
 const FREEZES = 8;
@@ -40,7 +40,7 @@ interface Hands {
   readonly agent: AgentClient;
 }
 
-/** Does not return before its time: it is killed; the last shift ends by itself. */
+/** Runs until it is killed; only the last shift returns. */
 export async function orchestrate(shift: Shift): Promise<void> {
   const hands: Hands = { shift, runtime: openRuntime(shift.ground), agent: createAgentClient() };
   const entries = await readJournal(shift.ground);
@@ -62,7 +62,7 @@ export async function orchestrate(shift: Shift): Promise<void> {
   await hands.agent.close();
 }
 
-/** The entry to go on with; null when its life is over and nobody follows. */
+/** The entry to go on with; null when its sandbox is removed and none replaces it. */
 async function step(hands: Hands, entry: Entry): Promise<Entry | null> {
   const { shift } = hands;
   if (entry.phase === 'leaving') return await leave(hands, entry);
@@ -92,7 +92,7 @@ async function step(hands: Hands, entry: Entry): Promise<Entry | null> {
   return entry;
 }
 
-/** Null: nothing is known, or it did not come up; both are tried again. */
+/** Null: its state is unknown, or it did not come up; the next step tries again. */
 async function bringUp({ runtime, shift }: Hands, entry: Entry): Promise<SandboxAddress | null> {
   const id = sandboxId(entry.sandboxId);
   const presence = await runtime.inspect(id);
@@ -103,7 +103,7 @@ async function bringUp({ runtime, shift }: Hands, entry: Entry): Promise<Sandbox
     if (presence.kind === 'crashed') say('crash', presence.cause?.kind ?? 'unknown');
     await anew(shift.ground, entry);
   }
-  // What filled the disk is not the agent's work, and would end the next incarnation too.
+  // The file that filled the disk is not the agent's work, and would end the next incarnation, too.
   await rm(join(shift.ground.dir, 'data', 'sandboxes', id, 'workspace', 'filler'), { force: true });
   const { generation, sessionKey } = entry;
   try {
@@ -151,7 +151,7 @@ async function deliver({ agent, shift }: Hands, entry: Entry, target: OwnTarget)
   await writeEntry(shift.ground, entry);
 }
 
-/** Every accepted message stands in the agent's log exactly once, and in the order of acceptance. */
+/** Every accepted message is in the agent's log exactly once, and in the order of acceptance. */
 async function judge({ agent }: Hands, entry: Entry, target: AgentTarget): Promise<void> {
   const found: string[] = [];
   let pageId: string | null = null;
@@ -167,7 +167,7 @@ async function judge({ agent }: Hands, entry: Entry, target: AgentTarget): Promi
   say('judged', JSON.stringify({ messages: wanted.length, lost, twice, inOrder }));
 }
 
-/** Destroyed first, forgotten then: who dies in between destroys again. */
+/** Destroyed first, forgotten then: after a kill in between, the next process destroys again. */
 async function leave({ runtime, shift }: Hands, entry: Entry): Promise<Entry | null> {
   await runtime.destroy(sandboxId(entry.sandboxId));
   say('left', entry.sandboxId);

@@ -1,6 +1,6 @@
 /**
  * A client behind no balancer: each call, and each repeat of one, goes to the next service.
- * Owns what is sent again, always under the same key: whatever was not answered, and whatever asks for patience.
+ * Owns what is sent again, always under the same key: a request without an answer, or with a retryable one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { API_KEY } from './deployment.ts';
@@ -14,7 +14,7 @@ export interface Call {
   readonly body?: object;
   /** Idempotency-Key: what is sent twice under it is done once. */
   readonly key?: string;
-  /** Codes that are an answer and are not asked again. */
+  /** Codes that are final answers and are not retried. */
   readonly takes?: readonly string[];
 }
 
@@ -25,10 +25,10 @@ export interface Answer {
 
 /** One try: longer than a start waits for the engine. */
 const TRY_MS = 45_000;
-/** Services are away for seconds, on a machine that is busy with starting them anew. */
+/** Services are away for seconds, on a machine that is busy starting them again. */
 const PATIENCE_MS = 300_000;
 const PAUSE_MS = 250;
-/** It begins meanwhile, or somebody else is just deciding about the same. */
+/** Retryable codes: the service is still starting, or another request about the same is under way. */
 const PASSING = new Set(['store_conflict', 'sandbox_starting', 'rate_limited', 'queue_full']);
 
 export class Caller {
@@ -49,7 +49,7 @@ export class Caller {
     return this.#urls[this.#turn % this.#urls.length] ?? '';
   }
 
-  /** A success or a refusal. @throws Error nobody answered for so long */
+  /** A success or a refusal. @throws Error no service answered within the patience */
   async call(call: Call): Promise<Answer> {
     this.counts.calls += 1;
     let last = 'nobody was asked';

@@ -1,6 +1,6 @@
 /**
- * A run that is submitted over the API, whichever service answers, and looked at until it has finished.
- * Owns its job and how it is asked for; its results are read by the judge, from elsewhere.
+ * A run that is submitted over the API, to any service, and polled until it has finished.
+ * Owns its job and its requests; the judge reads its results from another machine.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Body, Caller } from './caller.ts';
@@ -12,7 +12,7 @@ const FINISHED_MS_MAX = 900_000;
 export interface FinishedRun {
   readonly id: string;
   readonly keys: readonly string[];
-  /** As the API tells it; null when it came to no end. */
+  /** As the API returns it; null when the run did not end. */
   readonly record: Body;
 }
 

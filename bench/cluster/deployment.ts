@@ -1,12 +1,12 @@
 /**
- * What every program of the cluster is told: one file, one environment, and what the stand-in of a vendor answers.
- * Owns these texts; where things listen is the ground's.
+ * The input of every program of the cluster: one file, one environment, and the script of the stand-in for a vendor.
+ * Owns these texts; the caller decides where services listen.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { S3Settings } from '../../store/blobs/s3-settings.ts';
 
-/** Two books: what agents spend goes by another key of the vendor than what clients spend at the proxies themselves. */
+/** Two books: calls of agents use another key of the vendor than direct calls of clients to the proxies. */
 export const VENDOR_KEYS = { agents: 'sk-cluster-agents', clients: 'sk-cluster-clients' } as const;
 export type Book = keyof typeof VENDOR_KEYS;
 
@@ -17,14 +17,14 @@ const SEAL_KEY = Buffer.alloc(32, 9).toString('base64');
 const USAGE = { prompt: 100, completion: 50 };
 /** Turns that a script holds; a conversation needs two for each message. */
 const TURNS = 200;
-/** What a conversation whose agent asks before it acts begins with, and a call that no agent makes. */
+/** Beginning of the message to an agent that must confirm its action, and of a call that no agent makes. */
 export const RISKY = 'Clean up';
 export const DIRECT = 'Answer me directly';
-/** Seconds: longer than any stop or start of the plan, and short enough to be waited for. */
+/** Seconds: longer than any stop or start of the plan, and short enough to wait for. */
 const LOSS = { lease: 15, lost_after: 45 } as const;
 /** Seconds without activity after which a sandbox is paused. */
 const IDLE_S = 15;
-/** What the items of the run are asked. */
+/** Occurs in the prompts of the run's items. */
 export const WRITTEN = 'into text.md';
 
 export interface Addresses {
@@ -52,20 +52,20 @@ export function writeDeployment(root: string, { gateway, bucket }: Addresses, ca
     ...{ ...price, max_output_tokens: 100 },
   };
   const configuration = {
-    // Its address is in the environment.
+    // The address of Temporal is in the environment.
     engine: { kind: 'temporal' },
     store: {
       ...{ kind: 'postgres', url: 'os.environ/PARLEY_DATABASE_URL', path: 'data' },
       blobs: { s3: { bucket: name, endpoint, prefix, ...keys } },
     },
     runtime: { kind: 'process', isolation: capacity.isolation },
-    // More conversations are led than there are slots: one that is answered leaves its slot to those that wait.
+    // There are more conversations than slots: an idle sandbox frees its slot for those that wait.
     limits: { idle_time: IDLE_S },
     capacity: { sandboxes: capacity.all, sandboxes_per_user: capacity.all, on_full: 'queue' },
     host: { capacity: capacity.host, ...LOSS },
     proxy_config: {
       model_list: [{ model_name: 'default', proxyvendor_params: entry }],
-      // What a machine takes with it for good is no row of a call that was billed.
+      // A machine that is lost must not lose the row of a billed call.
       general_settings: { commit_before_dispatch: true },
     },
     gateway: { export: { url: `${gateway}/spend/export`, key: 'os.environ/VENDOR_KEY', format: 'jsonl' } },
@@ -74,7 +74,7 @@ export function writeDeployment(root: string, { gateway, bucket }: Addresses, ca
   return file;
 }
 
-/** What it answers: work for each message, an action that is asked about, and words alone. */
+/** Its answers: work for each message, an action that needs a confirmation, and text alone. */
 export function writeVendor(root: string): string {
   const file = path.join(root, 'vendor.yaml');
   const work = (command: string): object => ({

@@ -1,5 +1,5 @@
 /**
- * What comes to harm and when, from a seed alone: nothing that happens changes it.
+ * Which part is harmed and when, from a seed alone, independent of what happens.
  * Owns the draw; every kind comes once in a round before any comes twice.
  */
 import type { RandomStream } from '../../simulator/random.ts';
@@ -25,7 +25,7 @@ export interface Fault {
   readonly target: number;
   /** After the end of the one before. */
   readonly afterMs: number;
-  /** How long it is away; of one that is lost, until another one joins. */
+  /** How long it is away; for a lost machine, until another one joins. */
   readonly awayMs: number;
 }
 
@@ -39,10 +39,10 @@ export interface Targets {
 
 const AFTER_MS = [1_000, 6_000] as const;
 const AWAY_MS = [300, 4_000] as const;
-/** Shorter than the lease of a host or of a proxy: who only slept too long is another story. */
+/** Shorter than the lease of a host or of a proxy: an expired lease is another kind of fault. */
 const STOPPED_MS = [2_000, 9_000] as const;
 
-/** Endless; whoever takes from it decides how many. */
+/** Endless; the caller decides how many it takes. */
 export function* faultPlan(random: RandomStream, targets: Targets): Generator<Fault> {
   const kinds = FAULT_KINDS.filter((kind) => targets.areApart || !kind.startsWith('machine'));
   for (;;) {
@@ -58,7 +58,7 @@ export function* faultPlan(random: RandomStream, targets: Targets): Generator<Fa
   }
 }
 
-/** As a line of the plan is printed. */
+/** One line of the printed plan. */
 export function faultText({ kind, target, afterMs, awayMs }: Fault): string {
   return `after ${afterMs} ms: ${kind} (${target + 1}), for ${awayMs} ms`;
 }

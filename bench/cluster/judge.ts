@@ -1,7 +1,7 @@
 /**
- * What must hold once nobody harms anything any more: every accepted request was done or refused, none was done twice,
- * books and bill agree, results are read from elsewhere, and nothing is left on any machine.
- * Owns the questions; each thing that does not hold is one sentence.
+ * What must hold once all faults are over: every accepted request was done or refused, none was done twice, books and
+ * bill agree, results can be read from another machine, and nothing is left on any machine.
+ * Owns the checks; each one that fails gives one sentence.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -14,12 +14,12 @@ import type { Cluster } from './ground.ts';
 import { APP, OVER, type Life } from './life.ts';
 import { DATABASE } from './services.ts';
 
-/** What was accepted is done within that, on a machine that is busy. */
+/** Accepted requests are done within that, even on a busy machine. */
 const SETTLE_MS = 120_000;
 const POLL_MS = 500;
 /** The id that the product gives the first message; all others have keys of their client. */
 const GIVEN_ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
-/** Agents that do nothing any more. */
+/** Statuses of agents that do nothing any more. */
 const AT_REST = new Set(['IDLE', 'FINISHED', 'ERROR', 'STUCK', 'PAUSED']);
 
 export interface Verdict {
@@ -45,7 +45,7 @@ export async function judge(
   }
   for (const worker of cluster.workers) await worker.end();
   findings.push(...leftovers(cluster));
-  // Each closes its rows as it ends, or has them closed by the others.
+  // Each proxy closes its rows as it ends, or the others close them.
   const [agents, clients] = await Promise.all([
     compareBooks(cluster, 'agents'),
     compareBooks(cluster, 'clients'),
@@ -69,7 +69,7 @@ async function judgeLife(caller: Caller, life: Life, findings: string[]): Promis
     events = await caller.pages(`/api/v1/conversation/${id}/events/search`);
     problem = messageProblem(accepted, textsOf(events), refusedIn(events));
     const status = record?.execution_status;
-    // Of a sandbox that is over the record tells the last status that was known (D2).
+    // For a sandbox that has ended, the record shows the last known execution status (D2).
     if (problem === null && !OVER.has(record?.sandbox_status) && !AT_REST.has(status))
       problem = `its agent is ${status} in a sandbox that is ${record?.sandbox_status}`;
     if (problem === null && stream !== null && stream.ids.length !== events.length)
@@ -104,14 +104,14 @@ function textsOf(events: readonly Body[]): readonly string[] {
     .map(({ llm_message: { content } }) => content[0].text as string);
 }
 
-/** Ids of messages of which an event says so. */
+/** Ids of messages that an event reports as refused. */
 function refusedIn(events: readonly Body[]): ReadonlySet<string> {
   const refusals = events.filter(({ code }) => code === MESSAGE_REFUSED);
   // "MESSAGE: CODE: reason"
   return new Set(refusals.map(({ detail }) => String(detail).split(': ')[0] ?? ''));
 }
 
-/** One conversation for each start, whoever was asked how often, and none that is still to be told to anybody. */
+/** One conversation for each start, however often and wherever it was requested, and no undelivered start. */
 async function judgeStarts(cluster: Cluster, lives: readonly Life[], findings: string[]): Promise<void> {
   const { postgres } = cluster.services;
   const rows = await postgres.run('select title, run_id from conversation', DATABASE);
@@ -172,7 +172,7 @@ async function removeAll(
   }
 }
 
-/** A stream hears of a deletion at once, or when its silence is taken for a broken connection. */
+/** A stream learns of a deletion at once, or when its silence counts as a broken connection. */
 const SILENT_MS = 60_000;
 
 function folders(cluster: Cluster): readonly string[] {
@@ -191,22 +191,22 @@ function leftovers(cluster: Cluster): readonly string[] {
   ];
 }
 
-/** The workers' proxies write where the records are, the others into a schema of their own. */
+/** The workers' proxies write beside the records, the others into a schema of their own. */
 const TABLES: Readonly<Record<Book, string>> = { agents: 'spend', clients: 'parley_proxy.spend' };
 const COLUMNS = 'state, response_id, cost_nano_usd';
-/** A proxy that is dead is given up, and its spool found, within half a minute each. */
+/** A dead proxy is given up within half a minute, and its spool is found within another. */
 const CLOSED_MS_MAX = 120_000;
 const BOOKS_POLL_MS = 1_000;
 
 /**
  * Two books of the same calls: the spend rows of the proxies, and what the stand-in of a vendor billed (D26).
- * Owns how they are compared: each row with a price is one line of the bill with that price, and what was billed without
- * such a row is known by one that was cut off.
+ * Owns how they are compared: each row with a price is one line of the bill with that price, and each other line of the
+ * bill has a row that was cut off.
  */
 interface Compared {
   readonly calls: number;
   readonly billedNanoUsd: number;
-  /** Of it, what a row without a price stands for. */
+  /** Billed calls that have only a row without a price. */
   readonly cutOff: number;
   readonly findings: readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
  * One conversation as a client leads it, at another service with every call: a start, messages, a pause now and then, and
  * the answer to an agent that asks.
- * Owns what was accepted and what was refused; what must have come of it is the judge's.
+ * Owns what was accepted and what was refused; the judge checks the results.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RandomStream } from '../../simulator/random.ts';
@@ -9,10 +9,10 @@ import type { Answer, Body, Caller } from './caller.ts';
 import { RISKY, API_KEY } from './deployment.ts';
 
 export const APP = '/api/v1/app-conversations';
-/** What a sandbox is from which nobody comes back: ended with its machine, or with a host that was given up. */
+/** Final statuses of a sandbox: it ended with its machine, or with a host that was given up. */
 export const OVER: ReadonlySet<string> = new Set(['ERROR', 'MISSING']);
 const POLL_MS = 400;
-/** What a start or a question may take: past it nobody waits any more, and the judge looks on. */
+/** The most that a start or a confirmation may take; after it the client stops waiting. */
 const WAIT_MS = 300_000;
 
 export interface Life {
@@ -29,7 +29,7 @@ export interface Life {
   /** From its first call until its last was accepted or refused. */
   totalMs: number;
   stream: TranscriptStream | null;
-  /** What no client should see. */
+  /** What no client should observe. */
   readonly findings: string[];
 }
 
@@ -68,7 +68,7 @@ async function lead(caller: Caller, random: RandomStream, life: Life, messages: 
   }
 }
 
-/** Under one key, to two services at once: as somebody does who was told nothing. */
+/** Under one key, to two services at once: like a client that got no answer and repeats. */
 async function twice(caller: Caller, life: Life, path: string, key: string, body: object): Promise<Answer> {
   const call = { method: 'POST', path, key, body } as const;
   const answers = await Promise.all([caller.call(call), caller.call(call)]);
@@ -105,7 +105,7 @@ async function start(caller: Caller, life: Life, text: string): Promise<boolean>
   return true;
 }
 
-/** The agent asks once, before what it said is risky. */
+/** The agent asks once, before an action that it calls risky. */
 async function confirm(caller: Caller, life: Life): Promise<void> {
   const asks = await until(async () => {
     const [record] = await caller.get(`${APP}?ids=${life.conversationId}`);
@@ -146,12 +146,12 @@ async function until<T>(look: () => Promise<T | null>): Promise<T | null> {
 }
 
 const RETRY_MS = 200;
-/** A service that is stopped says nothing, and a stream that lives has a sign of life every some seconds. */
+/** A stopped service sends nothing; a live stream gets a heartbeat every few seconds. */
 const SILENT_MS = 20_000;
 
 /**
- * One conversation's events as they come, from service to service: whoever ends the stream, the next one goes on behind the
- * last number.
+ * One conversation's events as they come: when a service ends the stream, the next service continues after the last
+ * number.
  * Owns the numbers and ids seen; a gap or a repeat is a finding.
  */
 class TranscriptStream {

@@ -1,6 +1,6 @@
 /**
- * A machine as far as Linux makes one of a process: namespaces of mounts and processes, and a disk that no other one sees.
- * Owns its start, the way in, and its end all at once, as when the power goes; the disk outlives that. Where namespaces
+ * A machine made of Linux namespaces: mounts and processes of its own, and a disk that no other machine sees.
+ * Owns its start, the programs in it, and its sudden end, as in a power cut, which the disk survives. Where namespaces
  * are not permitted its programs are plain processes with a folder of their own, and there is no power to cut.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
@@ -17,7 +17,7 @@ export interface Machine {
   readonly isApart: boolean;
   isUp(): boolean;
   start(): Promise<void>;
-  /** Every process of it ends at once, and nothing that was on its way to anybody is said. */
+  /** Kills all its processes at once, so that none sends what it had pending. */
   cutPower(): Promise<void>;
   /** A command line that runs `program` there. */
   enter(program: readonly string[]): readonly string[];
@@ -34,7 +34,7 @@ export function machinesMissing(): string | null {
   return `unshare is not permitted: ${stderr.trim().split('\n').at(-1) ?? ''}`;
 }
 
-/** `root`: the folder of the cluster, which all machines see, but for the disks of others. */
+/** `root`: the folder of the cluster, which all machines see except for the disks of others. */
 export function makeMachine(root: string, name: string, isApart: boolean): Machine {
   const disks = path.join(root, 'disks');
   const outside = path.join(disks, name);
@@ -65,7 +65,7 @@ class NamespaceMachine implements Machine {
   constructor(root: string, name: string, diskFromHere: string) {
     this.name = name;
     this.diskFromHere = diskFromHere;
-    // Control groups are those of the whole machine, and an installation knows its own by this path.
+    // Control groups are shared by the whole host, and an installation finds its own by this path.
     this.disk = path.join(root, name);
     this.#root = root;
     mkdirSync(this.disk, { recursive: true });
@@ -80,7 +80,7 @@ class NamespaceMachine implements Machine {
       `mount --bind '${this.diskFromHere}' '${this.disk}'`,
       `mount -t tmpfs tmpfs '${path.join(this.#root, 'disks')}'`,
       'echo up',
-      // A first process takes in what others leave behind.
+      // The first process reaps orphaned processes.
       'while :; do sleep 86400 & wait; done',
     ].join(' && ');
     const flags = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
@@ -98,7 +98,7 @@ class NamespaceMachine implements Machine {
     this.#child = null;
     if (child === null) return;
     const gone = once(child, 'exit');
-    // The end of its first process is that of all others of the namespace.
+    // The end of its first process ends all others of the namespace.
     process.kill(this.#first, 'SIGKILL');
     await gone;
   }
@@ -124,7 +124,7 @@ export function childOf(pid: number): number {
 function processesBelow(proc: string, isMeant: (pid: string) => boolean): readonly string[] {
   if (!existsSync(proc)) return [];
   const ids = readdirSync(proc).filter((name) => /^\d+$/.test(name) && isMeant(name));
-  // One that has ended and that nobody has taken note of yet has no command line.
+  // A zombie process has no command line.
   return ids.map((pid) => textOf(`${proc}/${pid}/cmdline`)).filter((line) => line !== '');
 }
 

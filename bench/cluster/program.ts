@@ -1,6 +1,6 @@
 /**
  * One program of the cluster under a supervisor: it is started again when it ends, by a fault or by itself.
- * Owns its process, its log file and its signals; when it comes to harm is the plan's.
+ * Owns its process, its log file and its signals; the plan decides when it is harmed.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,15 +23,15 @@ export interface ProgramSettings {
 const RESTART_MS = 1_000;
 const READY_MS_MAX = 120_000;
 const POLL_MS = 100;
-/** At its first start nothing is away. */
+/** At its first start all services are up, so few failed starts are tolerated. */
 const ENDS_MAX = 2;
 
 export class Program {
   readonly settings: ProgramSettings;
-  /** Exit codes of ends that were not asked for, in order. */
+  /** Exit codes of unrequested ends, in order. */
   readonly ends: (number | string)[] = [];
   #child: ChildProcess | null = null;
-  /** Whether it is to run: false between a fault and the start after it. */
+  /** Whether it should run: false between a fault and the start after it. */
   #isWanted = false;
 
   constructor(settings: ProgramSettings) {
@@ -71,7 +71,7 @@ export class Program {
     throw new Error(`${this.name} does not serve; its log is ${this.settings.log}`);
   }
 
-  /** Ends it without a word, and waits until it is gone. It stays so until `start`. */
+  /** Kills it without warning, and waits until it has exited. It stays down until `start`. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
@@ -89,7 +89,7 @@ export class Program {
     this.#signal('SIGCONT');
   }
 
-  /** Its machine is about to be without power. */
+  /** Called before the power of its machine is cut. */
   forget(): void {
     this.#isWanted = false;
   }
@@ -108,7 +108,7 @@ export class Program {
     const outer = this.#child?.pid;
     if (outer === undefined) return;
     const inner = this.settings.machine?.isApart === true ? childOf(outer) : 0;
-    // Whoever waits for it on its machine stops with it, and goes on only by itself.
+    // `nsenter`, which waits for it, is stopped along with it, and needs a SIGCONT of its own.
     if (signal === 'SIGCONT' && inner !== 0) trySignal(outer, signal);
     trySignal(inner === 0 ? outer : inner, signal);
   }

@@ -1,6 +1,6 @@
 /**
- * What the cluster stands on and nobody here wrote: PostgreSQL, a Temporal server with a file, and a server of S3.
- * Owns their starts and ends, each of which may be without a word; a start waits until it answers.
+ * The third-party services of the cluster: PostgreSQL, a Temporal server with a file, and a server of S3.
+ * Owns their starts and ends, which may be without warning; a start waits until the service answers.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { startPostgres, type PostgresServerProcess } from '../../scripts/postgres-server.ts';

@@ -1,6 +1,6 @@
 /**
  * What is measured against what: each contender as a process pinned to the first core.
- * Owns their start and end; one that is not there is left out by name and reason.
+ * Owns their start and end; one that is missing is left out with name and reason.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,17 +26,17 @@ export interface Absent {
 }
 
 export interface Ground {
-  /** The program that this bench is, to be started again in another role. */
+  /** This bench's own program, to be started again in another role. */
   readonly self: string;
   readonly folder: string;
   readonly upstream: string;
-  /** Who takes part; the upstream itself always does. */
+  /** Contenders that take part; the upstream itself always does. */
   readonly names: ReadonlySet<string>;
 }
 
 const KEY = 'sk-bench-master';
 const PINNED = spawnSync('taskset', ['-V']).status === 0;
-/** A Python program imports for long on a busy machine. */
+/** A Python program takes long to import its modules on a busy machine. */
 const READY_TRIES = 240;
 const READY_PAUSE_MS = 500;
 
@@ -92,7 +92,7 @@ async function startRelay(ground: Ground, role: string): Promise<Omit<Contender,
   return { url: `http://127.0.0.1:${await firstLine(child)}`, headers: {}, child };
 }
 
-/** Compiled code that passes on what it reads: a distance to know, and no gateway. */
+/** Compiled code that only forwards: a lower bound for comparison, and no gateway. */
 async function startNginx({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'> | string> {
   if (NGINX_MISSING) return 'it is not installed; Debian has it as nginx-light';
   const port = await freePort();
@@ -112,7 +112,7 @@ async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender
     api_key: 'os.environ/UPSTREAM_KEY',
     input_cost_per_token: '0.000001',
     output_cost_per_token: '0.000002',
-    // Else its calls could not be bounded, and would go one at a time under the budget of the key.
+    // Without it the calls could not be bounded, and would go one at a time under the budget of the key.
     max_output_tokens: 4_096,
   };
   const entry = { model_name: 'bench', proxyvendor_params: params };
@@ -140,7 +140,7 @@ async function startLitellm({ folder, upstream }: Ground): Promise<Omit<Contende
   writeFileSync(file, JSON.stringify({ model_list: [{ model_name: 'bench', litellm_params: params }] }));
   const port = await freePort();
   const args = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'];
-  // Its list of prices is in the package; the newest would be fetched.
+  // Uses the list of prices in the package instead of fetching the newest.
   const env = { LITELLM_MASTER_KEY: KEY, LITELLM_LOG: 'ERROR', LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
   const child = startOn(0, [...program.command, ...args], env);
   child.stdout?.resume();
@@ -154,7 +154,7 @@ async function startPortkey({ upstream }: Ground): Promise<Omit<Contender, 'name
   const program = await portkeyProgram();
   if ('reason' in program) return program.reason;
   const port = await freePort();
-  // It calls no address of this machine unless it is told that this one is meant.
+  // It calls no local address unless this setting allows it.
   const env = { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' };
   const child = startOn(0, [...program.command, `--port=${port}`, '--headless'], env);
   child.stdout?.resume();
@@ -176,10 +176,10 @@ async function isReady(url: string): Promise<boolean> {
   return false;
 }
 
-/** nginx as a reverse proxy: what compiled code takes for passing a call on. */
+/** nginx as a reverse proxy: what compiled code needs to forward a call. */
 const NGINX_MISSING = spawnSync('nginx', ['-v']).error !== undefined;
 
-/** Modules that are not used make their folders all the same, where nobody but root may. */
+/** Unused modules create their folders, too, by default where only root may. */
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
 
 function nginxConfig(of: {
@@ -188,7 +188,7 @@ function nginxConfig(of: {
   readonly upstream: string;
 }): string {
   return [
-    // One process, so that its time is all of it.
+    // One process, so that its processor time is the total.
     'daemon off; master_process off;',
     `pid ${of.folder}/nginx.pid; error_log stderr crit;`,
     'events { worker_connections 2048; }',
@@ -239,7 +239,7 @@ async function portkeyProgram(): Promise<PeerProgram> {
   return { command: [process.execPath, program] };
 }
 
-/** As it stands in the repository, where a bench runs: in one bundle with the bench it would take itself for the program. */
+/** Loaded from the repository: bundled with the bench, the script would run as the main program. */
 async function script<T>(name: string): Promise<T> {
   return (await import(pathToFileURL(path.resolve('scripts', name)).href)) as T;
 }

@@ -1,5 +1,5 @@
 /**
- * A store on disk and the real activities over an instant world, as both ways of doing the work have them.
+ * A store on disk and the real activities over an instant world, as both measured implementations use them.
  * Owns the folder, and an agent that is at work once before it has finished; must not know Temporal.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ export interface WorldOptions {
   /** How long every activity takes. */
   readonly activityMs: number;
   readonly clock?: Clock;
-  /** Between two looks at a runtime and an agent. Absent: as seldom as the idle rule allows. */
+  /** Between two polls of a runtime and an agent. Absent: as seldom as the idle rule allows. */
   readonly pollMs?: number;
   /** What differs from the instant world. */
   readonly world?: (world: World, store: Store) => World;
@@ -36,7 +36,7 @@ export interface BenchWorld {
   close(): Promise<void>;
 }
 
-/** Whoever asks a machine for something does so through `notifier`; a direct workflow has nobody to ask. */
+/** Activities send requests to machines through `notifier`; a direct workflow has no machines. */
 export async function openWorld(options: WorldOptions, notifier: Notifier = NOBODY): Promise<BenchWorld> {
   const { activityMs, clock = systemClock, pollMs = IDLE_TIME_DEFAULT_MS } = options;
   const folder = mkdtempSync(path.join(tmpdir(), 'parley-bench-'));
@@ -58,7 +58,7 @@ export async function openWorld(options: WorldOptions, notifier: Notifier = NOBO
 
 const NOBODY: Notifier = { deliver: () => Promise.reject(new Error('Cannot deliver: nobody is there')) };
 
-/** Right after a message the agent is at work; whoever looks again finds that it has finished. */
+/** At the first poll after a message the agent is at work; at the next one it has finished. */
 function workingOnce(agent: AgentServer): AgentServer {
   const atWork = new Set<string>();
   return {
@@ -79,7 +79,7 @@ interface AnyActivity {
   readonly poll?: (...args: readonly unknown[]) => Promise<unknown>;
 }
 
-/** `before` is awaited at the beginning of every try and every look. */
+/** `before` is awaited at the beginning of every try and every poll. */
 export function paced(activities: Activities, before: () => Promise<unknown>): Activities {
   const after =
     (carryOut: AnyActivity['run']): AnyActivity['run'] =>

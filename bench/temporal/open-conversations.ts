@@ -11,11 +11,11 @@ import { deploy } from './deployment.ts';
 import { onDevServer } from './ground.ts';
 import { percentile } from '../all/means.ts';
 
-/** What a start leaves under way is over by then. */
+/** The rest of a start is over by then. */
 const SETTLE_MS = 5_000;
 const READS = 2_000;
 const PROGRESS_EVERY = 500;
-/** Nothing that is started takes so long, however busy the machine: whoever waits longer waits for ever. */
+/** No start takes so long, even on a busy machine: a longer wait would never end. */
 const STALL_MS_MAX = 300_000;
 const STALL_POLL_MS = 5_000;
 
@@ -60,7 +60,7 @@ export async function measureOpenConversations(
   return await onDevServer(async (ground) => {
     const { requests, milestones, store, stop } = await deploy(ground, {
       activityMs: 0,
-      // Nobody looks at runtimes and nobody idles out while this goes on: what is open stays as it is.
+      // No runtime is polled and no sandbox idles out meanwhile, so that all stay open.
       pollMs: DAY_MS,
       world: (world) => ({
         ...world,

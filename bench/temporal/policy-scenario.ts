@@ -1,6 +1,6 @@
 /**
  * One life under the 12-hour policy, on a server that skips time and in the simulator: how long each takes.
- * Owns the life and the check that both lived it; it works to its cap, is resumed by a message, interrupted, idles out and is deleted.
+ * Owns the life and the check that both play it: work to the cap, a message, an interruption, an idle pause, deletion.
  */
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';
@@ -19,11 +19,11 @@ import { median } from '../all/means.ts';
 import { paced } from './bench-world.ts';
 import { onSkippingServer, type SkippingGround } from './skipping-ground.ts';
 
-/** Past the cap of the first session: somebody wants it to go on. */
+/** After the cap of the first session: a message of the user resumes the sandbox. */
 const MESSAGE_AT_MS = 14 * HOUR_MS;
 const INTERRUPT_AT_MS = MESSAGE_AT_MS + 18 * MINUTE_MS;
 const OVER_AT_MS = 12 * DAY_MS;
-/** Runtime and agent are asked no more often than the idle rule needs: it is what a server that skips time spends most on. */
+/** Runtime and agent are polled as seldom as the idle rule allows: polls are the main cost of skipping time. */
 const POLL_MS = IDLE_TIME_DEFAULT_MS;
 const PLAYS = 20;
 

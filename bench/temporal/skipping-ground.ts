@@ -9,13 +9,13 @@ import { testServerMissing, testServerProgram } from '../../scripts/temporal-too
 import { startSkippingServer } from '../../testing/temporal/skipping-server.ts';
 import type { Ground } from './ground.ts';
 
-/** This server does not keep what a failed try remembered; a look here remembers nothing that counts. */
+/** This server does not keep the memory of a failed try; no poll here has a memory that matters. */
 const EXPECTED_NOTICE = 'activity_failure_include_heartbeat';
 
 export interface SkippingGround extends Ground {
-  /** As the server's clock was when it was last asked. */
+  /** The server's clock at the last `readClock`. */
   readonly clock: Clock;
-  /** Asks the server. */
+  /** Queries the server. */
   readClock(): Promise<number>;
   /** Lets so much time pass on the server. */
   skip(ms: number): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * What happens to a batch in the middle, and how it is put right: each a thing that befalls teams.
- * Owns the harm and its remedy; what Parley says and does about it is measured elsewhere.
+ * What goes wrong in the middle of a batch, and how it is repaired: each case happens to teams.
+ * Owns the harm and its remedy; what Parley reports and does about it is measured elsewhere.
  */
 import { copyFileSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import type { Ground } from './ground.ts';
 export type CaseName = 'quiet' | 'away' | 'revoked' | 'model' | 'disk';
 
 export interface Harm {
-  /** What the trouble is called that has to be told; null: whatever is told first. */
+  /** Matches the trouble that must be reported; null: the first report of any kind. */
   readonly told: RegExp | null;
   /** For how long it lasts at the most; a run that ends before is resumed after the remedy. */
   readonly lastsMs: number;
@@ -75,7 +75,7 @@ export const HARMS: Readonly<Record<Exclude<CaseName, 'quiet'>, Harm>> = {
   },
 };
 
-/** Whole pieces first, then bytes, until nothing more goes in. */
+/** Large pieces first, then single bytes, until the disk is full. */
 function fill(file: string): void {
   const { bavail, bsize } = statfsSync(path.dirname(file));
   for (let bytes = bavail * bsize; bytes >= 1; bytes = Math.floor(bytes / 2)) {

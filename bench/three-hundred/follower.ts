@@ -1,6 +1,6 @@
 /**
- * What the records of a command tell while they come: which conversations have ended, and when a harm is first told.
- * Owns the listening; must not do any harm.
+ * Reads the records of a command as they come: which conversations have ended, and when a harm is first reported.
+ * Owns this reading; must not do any harm.
  */
 import type { Harm } from './cases.ts';
 import type { ParleyRecord } from './ground.ts';
@@ -8,9 +8,9 @@ import type { ParleyRecord } from './ground.ts';
 const WORDS_MAX = 300;
 
 export class Follower {
-  /** By key: one that has ended is told again when its sandbox goes. */
+  /** By key: one that has ended is reported again when its sandbox is removed. */
   readonly ended = new Map<string, ParleyRecord>();
-  /** What became of an attempt that was not the last one. */
+  /** Failures of attempts that were not the last one. */
   readonly retried: string[] = [];
   readonly #waiting: (() => void)[] = [];
   #struckAt: number | null = null;
@@ -26,7 +26,7 @@ export class Follower {
       if (!this.retried.includes(words)) this.retried.push(words);
     }
     if (this.#struckAt !== null && this.told === null) {
-      // A store that takes nothing can keep no trouble either: then a notice is what tells it.
+      // A store that is full cannot keep a trouble either: then a notice reports it.
       const notice = record['type'] === 'notice' ? record['text'] : null;
       const words = JSON.stringify(
         record['trouble'] ?? record['detail'] ?? record['reason'] ?? notice ?? null,

@@ -1,7 +1,7 @@
 /**
- * The example of three hundred as a user has it, in a folder of its own: files, gateway, commands, and what can be seen
+ * The example of three hundred as a user runs it, in a folder of its own: files, gateway, commands, and what is visible
  * of its sandboxes from outside.
- * Owns processes and their end; what is done to them is for the cases to say.
+ * Owns processes and their end; the cases decide what is done to them.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ const PARLEY = path.join(ROOT, 'bin/parley.js');
 const GATEWAY = path.join(ROOT, 'dist/scripted-gateway.js');
 export const KEY = 'sk-three-hundred';
 const LEDGER = '.parley/gateway-ledger.jsonl';
-/** Short beside what a conversation takes, long beside a look at /proc. */
+/** Short compared with a conversation, long compared with a read of /proc. */
 const POLL_EVERY_MS = 200;
 /** The processes of a sandbox have its folders mounted. */
 const SANDBOX = /\/sandboxes\/([0-9a-f]{32})/g;
@@ -66,7 +66,7 @@ export class Ground {
     this.#env = { PATH: process.env['PATH'] ?? '', TMPDIR: os.tmpdir(), HOME: os.homedir() };
   }
 
-  /** Starts the gateway; a second time on the port it had, with what it had been told. */
+  /** Starts the gateway; a second time on its former port, with its former ledger. */
   async startGateway({ key = KEY, script = 'gateway.yaml' } = {}): Promise<void> {
     const port = this.#url === '' ? [] : ['--port', new URL(this.#url).port];
     const child = spawn(process.execPath, [GATEWAY, script, '--ledger', LEDGER, ...port], {
@@ -132,7 +132,7 @@ export class Ground {
       .reduce((sum, line) => sum + (parseUsd(ledgerRowSchema.parse(JSON.parse(line)).cost_usd) ?? 0n), 0n);
   }
 
-  /** The most sandboxes in namespaces that had a process at one look, until it is stopped. */
+  /** The most sandboxes in namespaces that had a process at one poll, until it is stopped. */
   countSandboxes(): { stop(): number } {
     let most = 0;
     const timer = setInterval(() => {
@@ -148,20 +148,20 @@ export class Ground {
 
   async close(): Promise<void> {
     await this.stopGateway();
-    // After a failure a command may still be under way, and what it failed at is to be seen, not that a folder is in use.
+    // After a failure a command may still run: ended, so that a folder in use does not hide the first error.
     const ends = [...this.#children].map((child) => once(child, 'close'));
     for (const child of this.#children) child.kill('SIGKILL');
     await Promise.all(ends);
     try {
       execFileSync('umount', ['--lazy', this.dataDir], { stdio: 'ignore' });
     } catch {
-      // It was no file system of its own.
+      // It was not a mount.
     }
     rmSync(this.dir, { recursive: true, force: true });
   }
 
   #sandboxesNow(): number {
-    // To look takes a while, in which one may end and another begin: only who is seen twice was there in between.
+    // While /proc is read, one sandbox may end and another begin: only those seen twice existed at the same time.
     const first = this.#sandboxesSeen();
     const second = this.#sandboxesSeen();
     return [...first].filter((id) => second.has(id)).length;

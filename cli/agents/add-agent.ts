@@ -45,7 +45,7 @@ export interface AddAgent {
         readonly withScripts: boolean;
       }
     | { readonly kind: 'folder'; readonly folder: string };
-  /** False: it is not asked whether it speaks the protocol. */
+  /** False: it is not tested whether it speaks the protocol. */
   readonly isTried: boolean;
   say(text: string): void;
 }
@@ -83,14 +83,14 @@ export async function addAgent(order: AddAgent): Promise<InstalledAgent> {
 /** All versions of it; false when there is none. Sandboxes that run it lose it. */
 export function removeAgent(dataDir: string, name: string): boolean {
   const isThere = existsSync(agentFolder(dataDir, name));
-  // First the note: whoever looks meanwhile finds none.
+  // First the note: a process that reads meanwhile finds no agent.
   rmSync(noteFile(dataDir, name), { force: true });
   removeTree(agentFolder(dataDir, name));
   return isThere;
 }
 
 interface Fetched {
-  /** Null: the program says. */
+  /** Null: the program reports it. */
   readonly version: string | null;
   readonly source: string;
   readonly integrity: string;
@@ -186,7 +186,7 @@ function noProgram(name: string, command: string, where: string): never {
   });
 }
 
-/** Relative, so that it leads there wherever the folder is seen. */
+/** A relative link, so that it holds wherever the folder is mounted. */
 function offer(aside: string, command: string, program: string): void {
   const bin = path.join(aside, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -218,9 +218,9 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
   return a.name < b.name ? -1 : Number(a.name > b.name);
 }
 
-/** Seen by every sandbox, whoever it runs as, and changed by nobody. */
+/** Readable by every sandbox, whatever user it runs as, and writable by none. */
 function settle(folder: string, { writable }: { readonly writable: boolean }): void {
-  // From the outside in when it becomes writable, and back when it does not: a folder must be open to be looked into.
+  // From the outside in when it becomes writable, and back when it does not: a folder must be open to be read.
   if (writable) chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const file = path.join(folder, entry.name);
@@ -238,7 +238,7 @@ function put(
   mkdirSync(path.dirname(target), { recursive: true });
   // The same files are there already, and a sandbox may have them open.
   if (existsSync(target)) return;
-  // A folder that cannot be written cannot be renamed by anybody but root.
+  // Only root can rename a folder that cannot be written.
   chmodSync(aside, 0o755);
   renameSync(aside, target);
   chmodSync(target, 0o555);

@@ -59,7 +59,7 @@ export function writeContext(order: Pick<AgentImage, 'agents' | 'sandbox' | 'tag
   for (const { name, command, folder } of order.agents) {
     const target = path.join(tree, 'opt/agents', name);
     cpSync(folder, target, { recursive: true, verbatimSymlinks: true });
-    // The context is removed again; in an image nobody but root writes it anyway.
+    // Writable, because the context is removed again; in an image only root writes it anyway.
     chmodSync(target, 0o755);
     symlinkSync(`/opt/agents/${name}/bin/${command}`, path.join(programs, command));
   }

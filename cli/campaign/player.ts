@@ -1,6 +1,6 @@
 /**
  * Who plays cases: a process of its own, or this one.
- * Owns the way of a seed there and of its summary back; what a case is belongs to simulator/campaign/.
+ * Owns sending a seed there and its summary back; what a case is belongs to simulator/campaign/.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
@@ -69,9 +69,9 @@ function ask(child: ChildProcess, seed: number): Promise<CaseSummary> {
   });
 }
 
-/** The other end: plays every seed that comes in, until nobody is there any more. */
+/** The other end: plays every seed that comes in, until the parent process disconnects. */
 export function servePlays(): Promise<void> {
-  // Ctrl-C reaches every process of a terminal; when to end is decided by the one that asks.
+  // Ctrl-C reaches every process of a terminal; when to end is decided by the parent process.
   process.on('SIGINT', () => undefined);
   process.on('message', (seed: number) => process.send?.(playHere(seed)));
   return new Promise((resolve) => process.once('disconnect', () => resolve()));

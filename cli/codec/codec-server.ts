@@ -1,6 +1,6 @@
 /**
  * The codec server: decrypts payloads for Temporal's web UI and command line, which hold no key.
- * Owns who may ask: pages of the named origins, and whoever knows the token, when there is one.
+ * Owns who may call it: pages of the named origins, and clients with the token, when there is one.
  * Must not log or keep what it decodes.
  */
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -13,7 +13,7 @@ import { repeatedHeader, severalHeaders } from '../../core/repeated-header.ts';
 
 /** A page of a history is at most 4 MiB, which base64 makes longer by a third; the rest is room. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
-/** How long a browser may remember the answer to its question before a request. */
+/** How long a browser may keep the answer to a preflight request. */
 const PREFLIGHT_SECONDS = 600;
 /** What the web UI sends. */
 const REQUEST_HEADERS = 'authorization,content-type,x-namespace';
@@ -23,9 +23,9 @@ export interface CodecServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Origins of web pages that may ask, such as `http://127.0.0.1:8233`. */
+  /** Origins of web pages that may call it, such as `http://127.0.0.1:8233`. */
   readonly allowedOrigins: readonly string[];
-  /** What `Authorization: Bearer` must hold; null asks for nothing. */
+  /** What `Authorization: Bearer` must hold; null requires nothing. */
   readonly token: string | null;
 }
 
@@ -55,7 +55,7 @@ async function convert(request: FastifyRequest, by: PayloadCodec['decode']): Pro
 
 /**
  * A browser sends the origin with every request across origins, and with every POST: a page that is not listed is
- * refused also when it made a name of its own lead here. Programs send none.
+ * refused also when its own host name resolves to this server. Programs send no origin.
  */
 function guard(app: FastifyInstance, { allowedOrigins, token }: CodecServerOptions): void {
   app.addHook('onRequest', async (request, reply) => {

@@ -78,7 +78,7 @@ async function choose(shell: Shell, flags: CampaignFlags): Promise<ExitCode> {
   return flags.shrunk === true ? playShrunk(shell, seed, flags) : playOne(shell, seed, flags);
 }
 
-/** A flag that would say nothing is a question that was meant otherwise. */
+/** A flag without effect means that the user meant another call. */
 function refuseMixtures({ seed, shrunk, table, runs, minutes, untilCovered }: CampaignFlags): void {
   const given = (pairs: Readonly<Record<string, unknown>>): string | undefined =>
     Object.keys(pairs).find((flag) => pairs[flag] !== undefined);
@@ -201,7 +201,7 @@ function showProgress({ stderr, clock }: Shell, running: Campaign): () => void {
   return () => timer.cancel();
 }
 
-/** The figures first: shrinking takes a while, and somebody may not wait for it. */
+/** The figures first: shrinking takes a while, and the user may not wait for it. */
 function printEnd(shell: Shell, running: Campaign, json: boolean): void {
   if (json) openRecords(shell.stdout).write(summaryRecord(running, buildName(shell)));
   else shell.stdout.write(`${summaryLines(running).join('\n')}\n`);

@@ -1,6 +1,6 @@
 /**
  * `parley cancel`: end a run; what was made so far is still collected.
- * Owns whom to tell: the engine that runs, or, when none does, a host of its own that ends the run.
+ * Owns where the request goes: to the engine that runs, or, when none does, to a host of its own that ends the run.
  */
 import { CliCommand, type CommandContext, type HostFlags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
@@ -59,7 +59,7 @@ interface Takeover {
   readonly options: CancelOptions;
 }
 
-/** Nobody else can end it: agents have to be stopped and results collected. */
+/** No other process can end it: agents have to be stopped and results collected. */
 async function cancelHere(shell: Shell, { runId, event, options }: Takeover): Promise<ExitCode> {
   const { config: path, engine } = options;
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
@@ -67,6 +67,6 @@ async function cancelHere(shell: Shell, { runId, event, options }: Takeover): Pr
   const plan = await host.plan(runId);
   await orClose({ host, view }, host.tellRun(runId, event));
   const exitCode = await attend({ shell, host, runId, plan, view, json: options.json === true });
-  // That a cancelled run has unsuccessful conversations is what was asked for.
+  // A cancelled run has unsuccessful conversations by the user's own wish.
   return exitCode === EXIT.failed || exitCode === EXIT.outsideTolerance ? EXIT.ok : exitCode;
 }

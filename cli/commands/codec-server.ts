@@ -65,7 +65,7 @@ async function serve(shell: Shell, flags: CodecServerFlags): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** A deployment that has never run has no seal key; whoever only looks in the wrong place is told. */
+/** A deployment that has never run has no seal key; the message also warns a user with the wrong configuration. */
 async function readKeys(shell: Shell, flags: CodecServerFlags): Promise<CodecKeys | null> {
   const { env } = shell;
   const { codecKeysOf, knownSealKey } = await import('../../host/engines/temporal-codec.ts');

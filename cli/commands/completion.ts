@@ -15,10 +15,10 @@ import {
 } from '../print/completion-script.ts';
 import type { Shell } from '../../host/shell.ts';
 
-/** As many as a person looks through. */
+/** As many as a person reads through. */
 const RUNS_SHOWN_MAX = 50;
 
-/** The newest first; none where there is no store, since nobody reads an error between two keys. */
+/** The newest first; none where there is no store, since no user reads an error while typing. */
 async function runIds(shell: Shell): Promise<readonly string[]> {
   const opened = await openRuns(shell, undefined).catch(() => null);
   if (opened === null) return [];

@@ -1,6 +1,6 @@
 /**
  * `parley ctl`: steer a run that goes on: pause, drain, resume, set, requeue, cancel.
- * Owns the words and whom to tell, which is the engine that runs it; must not start one.
+ * Owns the words, and sends the request to the engine that runs it; must not start one.
  */
 import type { RunId } from '../../core/ids.ts';
 import { type RunItemRow, type RunRow, unsuccessfulOf } from '../../core/machine/projection.ts';
@@ -136,7 +136,7 @@ const VERBS: Readonly<Record<Action, string>> = {
   cancel: 'cancel',
 };
 
-/** Before anybody is told: half of a list would be worse than none of it. */
+/** Before the request is sent: half of a list would be worse than none of it. */
 function requireKeys(keys: readonly string[], items: readonly RunItemRow[]): void {
   const known = items.map(({ key }) => key);
   const unknown = keys.find((key) => !known.includes(key));

@@ -1,5 +1,5 @@
 /**
- * `parley hosts`: the machines on which sandboxes live, and whether they hand any out.
+ * `parley hosts`: the machines on which sandboxes live, and whether they give out new ones.
  * Owns the listing and the orders; what becomes of a host is decided where sandboxes are placed.
  */
 import { instant } from '../../core/text/amounts.ts';
@@ -96,7 +96,7 @@ async function drain(shell: Shell, { host, draining, options }: Draining): Promi
   return say(shell, options, changed, changed.sandboxes);
 }
 
-/** What lived there is told by any worker that serves. One that was given up before is as it should be. */
+/** Any worker that serves notifies the sandboxes that lived there. One that was given up before is a success. */
 async function giveUp(shell: Shell, host: string, options: HostsOptions): Promise<ExitCode> {
   const changed = await withStore(shell, options, { readOnly: false }, async ({ hosts }) => {
     const found = (await hosts.list()).find(({ name }) => name === host);

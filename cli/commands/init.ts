@@ -39,7 +39,7 @@ function init(shell: Shell, folder: string): ExitCode {
     // Generated, so the newest counts.
     writeSchema(root, JOB_SCHEMA_FILE, editorSchema());
     writeSchema(root, DEPLOYMENT_SCHEMA_FILE, deploymentJsonSchema());
-    // The data of this machine is nobody else's.
+    // The data of this machine does not belong in the repository.
     writeNew(path.join(root, DATA_FOLDER, '.gitignore'), '*\n');
     for (const [name, text] of [
       ['job.yaml', JOB_TEXT],
@@ -64,7 +64,7 @@ function writeSchema(root: string, name: string, schema: Readonly<Record<string,
   writeFileSync(path.join(root, SCHEMA_FOLDER, name), `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-/** False when the file exists. Looking and writing are one step, so two at once do not overwrite each other. */
+/** False when the file exists. Checking and writing are one step, so two at once do not overwrite each other. */
 function writeNew(file: string, text: string): boolean {
   try {
     writeFileSync(file, text, { flag: 'wx' });

@@ -106,13 +106,13 @@ interface TranscriptPrinter {
 interface Cursor {
   event: number;
   lifecycle: number;
-  /** The sentence that was printed last: who was refused by a sandbox is placed again. */
+  /** The sentence that was printed last: a conversation that its sandbox refused is placed again. */
   placement: string | null;
 }
 
 /**
- * Transcripts of a run's conversations, printed once each event and in order, however often it is asked.
- * Owns the cursors; must not decide when to look again.
+ * Transcripts of a run's conversations, printed once each event and in order, however often it is called.
+ * Owns the cursors; must not decide when to poll again.
  */
 function transcriptPrinter(options: {
   readonly reader: Reader;

@@ -54,7 +54,7 @@ interface SummaryRequest {
   readonly options: ReportOptions;
 }
 
-/** Read beside whoever carries the run out. */
+/** Read while another process may carry out the run. */
 async function printSummary(shell: Shell, { id, form, options }: SummaryRequest): Promise<ExitCode> {
   const { reader, row } = await openRun(shell, { id, config: options.config });
   try {

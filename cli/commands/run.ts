@@ -95,7 +95,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   }
   const plan = subsetOf(compiled, subset);
   const json = options.json === true;
-  // A service looks at its own world.
+  // A service checks its own environment.
   if (options.preflight && config !== null) await preflightRun(shell, { config, plan, file, json });
   const runId = named ?? newRunId(plan.name, { now: shell.clock.now(), random: shell.randomHex(4) });
   if (config === null) {
@@ -133,7 +133,7 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
   return await attend({ shell, host, runId, plan: started, staged, view, json });
 }
 
-/** Handed to a service, with the secrets that the plan names and this machine has, and watched from here. */
+/** Sent to a service, with the secrets that the plan names and this machine has, and watched from here. */
 async function runAtServer(
   shell: Shell,
   { runId, plan }: { readonly runId: RunId; readonly plan: Plan },
@@ -154,7 +154,7 @@ async function runAtServer(
   return EXIT.ok;
 }
 
-/** What the run has made is copied here before its end is told. */
+/** What the run has made is copied here before its end is reported. */
 function withResults(host: Host): Host {
   return {
     ...host,
@@ -187,7 +187,7 @@ interface Start {
   readonly secrets?: Readonly<Record<string, string>>;
 }
 
-/** The id is said before the run exists, so that no run is ever without somebody who knows its name. */
+/** The id is printed before the run exists, so that the user knows the name of every run. */
 async function start({ host, view, runId, plan, secrets }: Start): Promise<void> {
   launched({ host, view }, runId, plan);
   if (plan.schedule !== undefined)
@@ -197,7 +197,7 @@ async function start({ host, view, runId, plan, secrets }: Start): Promise<void>
   await orClose({ host, view }, host.startRun(runId, plan, secrets));
 }
 
-/** The same run, from a process without a terminal; what it needs was looked at. */
+/** The same run, from a process without a terminal; what it needs was checked. */
 function detachedArgs(file: string, runId: RunId, options: RunOptions): readonly string[] {
   const { only, limit, canary, concurrency, engine, config, inputs, input = [] } = options;
   const named = { only, limit, canary, concurrency, engine, config, inputs };

@@ -1,5 +1,5 @@
 /**
- * `parley show`: what came of one conversation of a run, whole; without a key, which conversations there are.
+ * `parley show`: the whole outcome of one conversation of a run; without a key, which conversations there are.
  * Owns the choice between the two and the list; the story is read and laid out in story/.
  */
 import type { RunItemRow } from '../../core/machine/projection.ts';
@@ -115,7 +115,7 @@ async function showList(shell: Shell, { reader, row: run }: OpenedRun, options: 
   shell.stderr.write(`show one of them with: ${calledAs(shell)} show ${run.runId} KEY\n`);
 }
 
-/** All of them: whoever looks for a key pipes the list on. */
+/** All of them: a user who searches for a key pipes the list on. */
 function listLines(items: readonly RunItemRow[], plan: Plan | null): readonly string[] {
   const models = new Map(plan?.items.map(({ key, model }) => [key, model]));
   return table(

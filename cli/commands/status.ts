@@ -120,7 +120,7 @@ type RunHappening = LifecycleEvent & { readonly at: number };
 const DETAIL_WIDTH = 140;
 
 /**
- * What happened to a run as a whole, for people and as records: amendments with who and when, and what it said once.
+ * What happened to a run as a whole, for people and as records: amendments with user and time, and one-time messages.
  * Owns the words; the events were recorded by the run.
  */
 function runEventLines(events: readonly RunHappening[]): string[] {
@@ -132,7 +132,7 @@ function runEventLines(events: readonly RunHappening[]): string[] {
   return ['', ...lines];
 }
 
-/** An amendment says what changed and by whom, as far as somebody is known; anything else its code. */
+/** An amendment says what changed and by whom, as far as the user is known; anything else its code. */
 function runEventRecord(runId: string, { at, code, detail }: RunHappening): JsonRecord {
   if (code !== AMENDED) return { type: 'run_event', run_id: runId, at, code, detail };
   const split = detail.lastIndexOf(BY);

@@ -83,7 +83,7 @@ interface Plays {
   readonly seeds: number;
 }
 
-/** Each under the seed that is asked for, or its own, and those that follow. */
+/** Each under the seed of the command line, or its own, and those that follow. */
 function* playsOf({ file, text, scenario }: LoadedScenario, plays: Plays): Iterable<Tested> {
   if (scenario === null) {
     yield { kind: 'bad', file, problem: 'the scenario has errors' };
@@ -96,7 +96,7 @@ function* playsOf({ file, text, scenario }: LoadedScenario, plays: Plays): Itera
   }
 }
 
-/** Temporal's packages are loaded for those who ask for them. */
+/** Temporal's packages are loaded only for that engine. */
 async function playOn(engine: TestOptions['engine'], loaded: readonly LoadedScenario[]): Promise<PlayOn> {
   if (engine === 'simulator')
     return (scenario, deployment, seed) => playLoaded(scenario, deployment, { seed });
@@ -111,7 +111,7 @@ function progressOf(tested: Tested): string {
   return `${file}: seed ${answer.seed}: ${verdictLine(countVerdicts(answer.expectations))}`;
 }
 
-/** A file that says nothing comes before one that says no. */
+/** A scenario with errors comes before one that failed. */
 function exitCodeOf(tested: readonly Tested[]): ExitCode {
   if (tested.some(({ kind }) => kind === 'bad')) return EXIT.failed;
   const hasFailed = (one: Tested): boolean =>
@@ -127,7 +127,7 @@ function nothingFound(paths: readonly string[], filter: string): CliError {
   });
 }
 
-/** A folder with more files is no folder of tests: somebody named the wrong one. */
+/** A folder with more files is no folder of tests: the user named the wrong one. */
 const FILES_MAX = 10_000;
 /** A larger file is data; a scenario is written by hand. */
 const BYTES_MAX = 10 * 1024 * 1024;
@@ -159,7 +159,7 @@ function below(cwd: string, folder: string): string[] {
     .map((name) => path.join(folder, path.relative(absolute, name)));
 }
 
-/** Folders that begin with a dot, and installed packages, hold nobody's own tests. */
+/** Folders that begin with a dot, and installed packages, hold no tests of the user. */
 function walk(root: string): string[] {
   const files: string[] = [];
   const folders = [root];

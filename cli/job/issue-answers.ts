@@ -24,7 +24,7 @@ export interface IssueOptions {
 
 export type ReadIssues = NonNullable<JobWorld['readIssues']>;
 
-/** Each question is asked once; what is said to people goes to standard error. */
+/** Each query is sent once; messages for people go to standard error. */
 export async function issueAnswers(
   shell: Shell,
   questions: readonly AskedIssues[],
@@ -82,7 +82,7 @@ function wordFor(
   return JSON.stringify([of.entry, of.host, of.repository, of.number]);
 }
 
-/** Older runs are history: whoever wants them kept apart names another job. */
+/** Older runs are history: a user who wants them kept apart names another job. */
 const RUNS_READ_MAX = 500;
 
 async function doneIssues(
@@ -110,7 +110,7 @@ async function doneIssues(
   }
 }
 
-/** The answers that a run of this id has, or is to have because another process has asked for it; else none. */
+/** The answers that a run of this id has, or is to have because another process has queried them; else none. */
 export async function keptIssues(
   shell: Shell,
   config: DeploymentConfig,
@@ -126,7 +126,7 @@ export async function keptIssues(
   }
 }
 
-/** Issues of a private repository are for nobody else. */
+/** Issues of a private repository are for the owner alone. */
 const OWNER_ONLY = { mode: 0o600 } as const;
 
 function fileOf(dataDir: string, runId: RunId): string {
@@ -141,7 +141,7 @@ export function handIssues(dataDir: string, runId: RunId, issues: readonly PlanI
   writeFileSync(file, JSON.stringify(issues), OWNER_ONLY);
 }
 
-/** None when nothing was handed over. */
+/** None when no process has left any. */
 function handedIssues(dataDir: string, runId: RunId): readonly PlanIssues[] {
   const file = fileOf(dataDir, runId);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as PlanIssues[]) : [];

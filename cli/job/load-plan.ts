@@ -1,6 +1,6 @@
 /**
  * The plan that `run` and `plan` work on: compiled from a job file, or read from a saved plan.
- * Owns the check that a saved plan is what it says; findings are printed here and nowhere else.
+ * Owns the check that a saved plan matches its hash; findings are printed here and nowhere else.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { PlanIssues } from '../../core/plan/plan-issue.ts';
@@ -33,9 +33,9 @@ export interface PlanRequest {
   readonly inputs?: InputOptions;
   /** Of a run that the job belongs to; absent: no stage has written any. */
   readonly readStageRows?: NonNullable<JobWorld['readStageRows']>;
-  /** Asked before a code host is; throws for what may not be asked. Absent: everything may. */
+  /** Called before a code host is queried; throws for what may not be queried. Absent: everything may. */
   readonly checkAsked?: (asked: AskedIssues) => void;
-  /** What a run that the job belongs to was told by code hosts; absent: they are asked. */
+  /** What code hosts answered to a run that the job belongs to; absent: they are queried. */
   readonly keptIssues?: () => Promise<readonly PlanIssues[]>;
   /** Whether issues with a result are left out; absent: none is. */
   readonly leavesDone?: boolean;
@@ -100,11 +100,11 @@ interface Unasked {
   readonly first: Compilation;
 }
 
-/** The world in which code hosts have answered what the job asks them. */
+/** The world in which code hosts have answered the queries of the job. */
 async function withIssues(shell: Shell, { request, world, first }: Unasked): Promise<JobWorld> {
   const { issueAnswers } = await import('./issue-answers.ts');
   const { config, keptIssues, leavesDone = false, checkAsked } = request;
-  // Only a job that asks has a store opened for it.
+  // Only a job with queries has a store opened for it.
   const kept = (await keptIssues?.()) ?? [];
   if (checkAsked !== undefined) first.openIssues.forEach(checkAsked);
   const readIssues = await issueAnswers(shell, first.openIssues, { config, kept, again: !leavesDone });

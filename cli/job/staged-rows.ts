@@ -28,7 +28,7 @@ export interface StagedRun {
   readonly host: Host;
   readonly runId: RunId;
   readonly plan: Plan;
-  /** The job of the run with these rows; null when it has errors, which were told. */
+  /** The job of the run with these rows; null when it has errors, which were printed. */
   readonly compile: (readStageRows: ReadStageRows) => Promise<Plan | null>;
   readonly by: string;
   readonly newId: () => string;
@@ -47,7 +47,7 @@ export class StagedRows {
     this.plan = run.plan;
   }
 
-  /** Looks whether a stage has ended whose rows somebody waits for; what fails is told, and tried with the next change. */
+  /** Takes up rows of ended stages that items wait for; a failure is reported, and retried with the next change. */
   changed(rows: readonly RunItemRow[]): void {
     if (this.isBusy || readyOf(this.plan, rows).length === 0) return;
     this.isBusy = true;
@@ -107,7 +107,7 @@ function readyOf(plan: Plan, rows: readonly RunItemRow[]): readonly PlanItem[] {
   });
 }
 
-/** @throws CliError where nobody who knows the job is beside the run */
+/** @throws CliError for a run that no process with its job stays beside */
 export function refuseAwaiting(plan: Plan, doing: string, remedy: string): void {
   const awaiting = plan.items.find(isAwaiting);
   if (awaiting === undefined) return;
@@ -115,7 +115,7 @@ export function refuseAwaiting(plan: Plan, doing: string, remedy: string): void 
   throw new CliError(message, { remedy });
 }
 
-/** Waits for rows, and nobody here knows the job: said once, because nothing else would. */
+/** Items wait for rows, and this process has no job: said once, because nothing else would. */
 export function awaitingWords(plan: Plan, rows: readonly RunItemRow[], resume: string): readonly string[] {
   return readyOf(plan, rows).map(
     (item) =>
@@ -139,7 +139,7 @@ export async function stageRows({
   readonly also?: readonly string[];
 }): Promise<ReadStageRows> {
   const isRead = (entry: string): boolean => also.includes(entry) || wasTakenUp(plan, entry);
-  // A job reads its rows while it is compiled, and nothing there waits.
+  // A job reads its rows while it is compiled, which is synchronous.
   const folders = knownItems(plan).flatMap(({ key, entry }) => (isRead(entry) ? [`${key}/files/`] : []));
   if (folders.length > 0)
     await results.fetch(runId, (name) => folders.some((folder) => name.startsWith(folder)));

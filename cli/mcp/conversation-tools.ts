@@ -40,7 +40,7 @@ interface EventPage {
   readonly shortened: number[];
 }
 
-/** Looked at for kinds that are asked for; whoever wants more goes on behind them. */
+/** Events read in search of the requested kinds; a client that wants more goes on behind them. */
 const LOOKED_MAX = 5_000;
 
 /** A page of events that is bounded in number and in bytes, whatever an agent has written. */
@@ -76,7 +76,7 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Texts are halved until the whole fits; one that still does not is told by its kind alone. */
+/** Texts are halved until the whole fits; one that still does not is sent with its kind alone. */
 function shortened(event: EventBody, bytesMax: number): EventBody {
   for (let charsMax = bytesMax; charsMax >= 64; charsMax = Math.floor(charsMax / 2)) {
     const cut = cutTexts(event, charsMax) as EventBody;
@@ -148,7 +148,7 @@ const start = tool({
       title: input.title,
       tags: input.tags,
     };
-    // Of a caller who has left by then it is known by its id.
+    // A caller that has left by then finds it by its id.
     await desk.client.startAppConversation({ body }, { signal, idempotencyKey: id });
     const isOver = (view: ConversationView | null): boolean => isStarted(view, input.wait);
     const waited = await waitUntil(call, {

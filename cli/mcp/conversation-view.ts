@@ -59,7 +59,7 @@ export async function requireConversation(
   });
 }
 
-/** Newest events that are looked at for an answer. */
+/** Newest events that are searched for an answer. */
 const LOOKED_MAX = 50;
 /** A longer answer is read with the tool "events". */
 const ANSWER_CHARS_MAX = 16_000;
@@ -78,7 +78,7 @@ export async function lastAnswer(
   return null;
 }
 
-/** Its agent works no more until somebody says something, or never began. */
+/** Its agent works no more until a user sends a message, or never began. */
 export function isAtRest({
   start_task_status: start,
   execution_status: status,

@@ -1,6 +1,6 @@
 /**
  * The tools as a server of the Model Context Protocol, for one client.
- * Owns the translation between the protocol and the tools; transports are handed in.
+ * Owns the translation between the protocol and the tools; transports are passed in.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
@@ -61,7 +61,7 @@ function progressOf(token: string | number | undefined, send: SendNotification):
     if (token === undefined) return;
     progress += 1;
     const params = { progressToken: token, progress, message };
-    // A client that has left hears nothing, and that is no fault.
+    // A client that has left receives nothing, and that is no fault.
     send({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }
@@ -88,7 +88,7 @@ interface Asking {
   /** Values that stand in no answer: keys. */
   readonly hidden: readonly string[];
   progress(message: string): void;
-  /** What is a bug of ours, for whoever runs this. */
+  /** A bug of ours, for the operator. */
   onBug(error: unknown): void;
 }
 

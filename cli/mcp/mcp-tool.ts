@@ -14,7 +14,7 @@ export interface McpDesk {
   readonly config: string | undefined;
   /** Folder below which job files lie, and beyond which no job reads anything. */
   readonly root: string;
-  /** Whether the deployment is the one of `config`, so that what a run needs can be looked at from here. */
+  /** Whether the deployment is the one of `config`, so that what a run needs can be checked from here. */
   readonly isHere: boolean;
 }
 
@@ -23,13 +23,13 @@ export interface ToolCall<Input> {
   readonly desk: McpDesk;
   /** Aborts when the caller does not wait for the answer any more. */
   readonly signal: AbortSignal;
-  /** Tells the caller that the work goes on, and how far it is. */
+  /** Reports to the caller that the work goes on, and how far it is. */
   progress(message: string): void;
   /** Values that must stand in no answer, whatever it is. */
   hide(values: Iterable<string>): void;
 }
 
-/** As clients take them for what they ask a person about. */
+/** By these, clients decide what they ask a person about. */
 export interface ToolAnnotations {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -60,7 +60,7 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   run(call: ToolCall<z.output<Input>>): Promise<z.input<Output>>;
 }
 
-/** With its types forgotten, as whoever serves all of them holds it. */
+/** With its types forgotten, as the server of all tools holds it. */
 export type Tool = ToolDefinition<z.ZodType, z.ZodType>;
 
 export function tool<Input extends z.ZodType, Output extends z.ZodType>(

@@ -1,6 +1,6 @@
 /**
- * Tools about runs of jobs: look at a plan, start a run of it.
- * Owns their shapes and order of calls; compiling and running belong to others.
+ * Tools about runs of jobs: read a plan, start a run of it.
+ * Owns their shapes and order of calls; compiling and running are done elsewhere.
  */
 import { z } from 'zod';
 import { runSchema } from '../../api/runs/run-record.ts';
@@ -93,7 +93,7 @@ async function findingsOf({ shell, config }: McpDesk, compiled: Plan): Promise<r
   return await (await shell.hostPort()).preflight(deployment, compiled);
 }
 
-/** Ended as far as it goes by itself: a run that rests has nothing in flight until somebody lets it go on. */
+/** Ended as far as it goes by itself: a run that rests has nothing in flight until a user resumes it. */
 function isOver({ phase, mode, in_flight: inFlight }: z.output<typeof runSchema>): boolean {
   return phase === 'finished' || ((mode === 'paused' || mode === 'draining') && inFlight === 0);
 }

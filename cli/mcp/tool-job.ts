@@ -1,5 +1,5 @@
 /**
- * The job that a caller names or hands over, compiled to its plan.
+ * The job that a caller names or sends, compiled to its plan.
  * Owns that it reaches nothing outside the folder of jobs, and takes no secret of this machine unless its file lies there.
  */
 import path from 'node:path';
@@ -120,13 +120,13 @@ function placeOf(
   );
 }
 
-/** Whoever hands a text over has no right to what lies on this machine. */
+/** A caller that sends a job as text has no right to what lies on this machine. */
 function refuseSecrets({ secrets }: Plan): void {
   const here = Object.entries(secrets).find(([, { from }]) => from !== 'store');
   if (here !== undefined) throw refusedSecret(here[0]);
 }
 
-/** The same before a code host is asked with it, which is while the plan is made. */
+/** The same before a code host is queried with it, which is while the plan is made. */
 function refuseToken({ token }: AskedIssues): void {
   if (token === null || token.from === 'store') return;
   throw refusedSecret(token.from === 'file' ? token.path : token.name);

@@ -1,5 +1,5 @@
 /**
- * Waiting for a conversation or a run on behalf of a caller, who hears that it goes on.
+ * Waiting for a conversation or a run on behalf of a caller, who gets notices that it goes on.
  * Owns the polling, the bound and the signs of life; must not influence what is waited for.
  */
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { ToolCall } from './mcp-tool.ts';
 
 /** A caller sees no difference to "at once", and the store hardly notices. */
 const POLL_MS = 500;
-/** Clients give a call up that says nothing for a minute; some do so after 10 seconds. */
+/** Clients give up a call that is silent for a minute; some do so after 10 seconds. */
 const SIGN_EVERY_MS = 5 * SECOND_MS;
 const TIMEOUT_S = 600;
 /** The longest that a session of a sandbox lasts, and twice that. */
@@ -26,7 +26,7 @@ export interface Waiting<State> {
   readonly timeoutSeconds: number;
   look(): Promise<State>;
   isOver(state: State): boolean;
-  /** One line, told whenever it has changed while the wait lasts. */
+  /** One line, sent whenever it has changed while the wait lasts. */
   words(state: State): string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A reconciliation for people and for programs: sums, what falls on whom, both directions of what is left over.
+ * A reconciliation for people and for programs: sums, shares by group and conversation, both remainders.
  * Owns the layout; numbers are computed elsewhere.
  */
 import type { ReconcileAnswer } from '../../activities/reconcile-run.ts';
@@ -61,7 +61,7 @@ function countsLine({ counts, clockSkewMs, clocksMs }: ReconcileSums): string {
   return `${parts.join(', ')}; ${clockWords(clockSkewMs, clocksMs)}`;
 }
 
-/** Only pairs joined by response id tell it, and without it nothing is certain by time (D35). */
+/** Only pairs joined by response id show it, and without it nothing is certain by time (D35). */
 function clockWords(aheadMs: number | null, clocksMs: readonly number[]): string {
   if (aheadMs === null)
     return 'their clock is unknown: no row has a response id of ours, so none is joined by time';

@@ -81,7 +81,7 @@ interface ScenarioPlace {
   readonly models: readonly string[] | null;
 }
 
-/** Paths are relative to the scenario; secrets are not looked for, because nothing is run. */
+/** Paths are relative to the scenario; secrets are not read, because nothing is run. */
 function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioWorld {
   return {
     faults: FAULT_NAMES,
@@ -99,7 +99,7 @@ function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioW
   };
 }
 
-/** Why a file could not be read, as far as it can be told. */
+/** Why a file could not be read, as far as it can be found out. */
 function problemOf(absolute: string): FileProblem {
   try {
     return statSync(absolute).isDirectory() ? 'directory' : 'too_large';

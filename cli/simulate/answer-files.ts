@@ -1,5 +1,5 @@
 /**
- * The files that one play is asked to leave: its trace, and a page.
+ * The files that one play is to leave: its trace, and a page.
  * Owns the collecting of trace lines until the play is over; a play that fails leaves no file.
  */
 import { writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface AnswerFilesOptions {
 }
 
 export interface AnswerFiles {
-  /** What the play must be told, so that there is something to write. */
+  /** What the play must record, so that there is something to write. */
   readonly extras: PlayExtras;
   /** @throws CliError when a file cannot be written */
   write(page: PlanPage): void;

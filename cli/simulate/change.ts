@@ -13,7 +13,7 @@ export interface Change {
   readonly value: ChangeValue;
 }
 
-/** A table of more rows is read by nobody, and takes hours to play. */
+/** No user reads a table of more rows, and it takes hours to play. */
 const COMBINATIONS_MAX = 200;
 
 /** @throws CliError naming what is wrong */

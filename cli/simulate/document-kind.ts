@@ -1,6 +1,6 @@
 /**
  * Whether a file is a job or a scenario, without reading all of it as YAML.
- * Owns the look at its `kind`; everything else about the file is found out by whoever compiles it.
+ * Owns reading its `kind`; everything else about the file is for its compiler to find out.
  */
 import { readJobFile } from '../../host/job/job-file.ts';
 
@@ -11,7 +11,7 @@ const FLOW_KIND = /[{,]\s*(?:"kind"|'kind'|kind)\s*:\s*(?:"scenario"|'scenario'|
 /** Comments, blank lines and the mark of a document's beginning, then a brace. */
 const FLOW_MAP = /^\ufeff?(?:\s|#.*\n|---)*\{/;
 
-/** A file that cannot be told is a job: its compiler says what is wrong. @throws CliError when it cannot be read */
+/** A file of unclear kind is a job: its compiler says what is wrong. @throws CliError when it cannot be read */
 export function isScenarioFile(file: string, cwd: string): boolean {
   if (file.endsWith('.json')) return false;
   return saysScenario(new TextDecoder().decode(readJobFile(file, cwd)));

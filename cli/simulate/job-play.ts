@@ -1,6 +1,6 @@
 /**
  * One play of a job that came as a text, to be shown elsewhere than in a terminal.
- * Owns its bounds and what is told of it; models, seed and time are those of `parley simulate`.
+ * Owns its bounds and what is reported of it; models, seed and time are those of `parley simulate`.
  */
 import type { JobSimulation, SimulatedJob } from '../../api/jobs/job-simulator.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -18,7 +18,7 @@ import { refuseBroken } from './refuse-broken.ts';
 
 /** A play of more takes minutes, and is for the command line. */
 const ITEMS_MAX = 10_000;
-/** In a larger play, looking whether every rule holds takes half of the time that it is given. */
+/** In a larger play, checking whether every rule holds takes half of the time that it is given. */
 const CHECKED_ITEMS_MAX = 1_000;
 const LEFT_OUT_SHOWN_MAX = 20;
 
@@ -26,7 +26,7 @@ export interface PlayedJob extends Playable, BoundedAnswer {
   readonly job: SimulatedJob;
 }
 
-/** `mayGoOn` is asked again and again. @throws ParleyError plan_invalid, internal when a rule did not hold */
+/** `mayGoOn` is called again and again. @throws ParleyError plan_invalid, internal when a rule did not hold */
 export function playJob(job: SimulatedJob, mayGoOn: () => boolean): PlayedJob {
   const { text, inputs, models, deployment, seed } = job;
   const compiled = createJobCompiler({ models: () => models, deployment }).compile(text, inputs);

@@ -1,5 +1,5 @@
 /**
- * Many plays, one after the other, with a word on standard error when they take long.
+ * Many plays, one after the other, with progress on standard error when they take long.
  * Owns the bound on how many there are; must not count what they answer.
  */
 import type { PlanAnswer } from '../../simulator/simulate-plan.ts';
@@ -10,10 +10,10 @@ import { play, type PlayRequest } from './play-request.ts';
 
 /** More take an afternoon even for a small job. */
 const PLAYS_MAX = 20_000;
-/** Whoever waits is told how far it is about this often. */
+/** Progress is printed about this often. */
 const TELL_EVERY_MS = 2_000;
 
-/** Hands out each answer as it comes, in the order of the requests. @throws CliError when there are too many */
+/** Passes on each answer as it comes, in the order of the requests. @throws CliError when there are too many */
 export function playMany(
   { stderr, clock }: Shell,
   requests: readonly PlayRequest[],

@@ -1,5 +1,5 @@
 /**
- * What every form of `parley simulate` asks the simulator: a job, a policy, a model, a seed, a time.
+ * What every form of `parley simulate` sends to the simulator: a job, a policy, a model, a seed, a time.
  * Owns the reading of these flags, and that an answer under a broken rule is no answer.
  */
 import { DAY_MS } from '../../core/time.ts';
@@ -12,9 +12,9 @@ import { CliError } from '../../host/cli-error.ts';
 import type { Setup } from './changeable-keys.ts';
 import { refuseBroken } from './refuse-broken.ts';
 
-/** Sandboxes that wait for their deletion are of interest for weeks; a longer look only costs time. */
+/** Sandboxes that wait for their deletion are of interest for weeks; a longer play only costs time. */
 const UNTIL_MAX_MS = 3_650 * DAY_MS;
-/** Percentiles of more plays do not change what anybody decides. */
+/** Percentiles of more plays do not change a user's decision. */
 const SEEDS_MAX = 1_000;
 
 export const SEED_DEFAULT = 1;

@@ -37,9 +37,9 @@ export interface RecordRequest {
   readonly out: string | null;
 }
 
-/** Reads the run's facts from the store, and writes the recording where it was asked for. */
+/** Reads the run's facts from the store, and writes the recording where the user wants it. */
 export async function recordRun(shell: Shell, { run, config, out }: RecordRequest): Promise<Recording> {
-  // The store is loaded by whoever needs it.
+  // The store is loaded only when it is needed.
   const { readRunFacts } = await import('./stored-run.ts');
   const recording = recordingOf(await readRunFacts(shell, { run, config }));
   if (out !== null) writeRecording(shell, out, recording);
@@ -72,7 +72,7 @@ export function replayOf(
   return { models: fitModels(recording, base), replaces: recordedChecks(recording, plan) };
 }
 
-/** The recording in figures, for whoever asks for no play. */
+/** The recording in figures, for a call without a play. */
 export function printRecording(shell: Shell, recording: Recording, json: boolean): void {
   if (json) printRecord(shell, recording);
   else shell.stdout.write(`${recordingText(recording).map(printable).join('\n')}\n`);

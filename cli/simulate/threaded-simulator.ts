@@ -14,7 +14,7 @@ export const PLAY_MS_MAX = 30_000;
 const THREAD_MS_MAX = PLAY_MS_MAX + 15_000;
 /** Ten thousand conversations take a third of it. */
 const HEAP_MB_MAX = 1_024;
-/** Whoever is behind them would wait for longer than a person does. */
+/** A further request would wait for longer than a person does. */
 const WAITING_MAX = 4;
 const RETRY_AFTER_S = 20;
 
@@ -83,7 +83,7 @@ function oneAfterTheOther() {
   };
 }
 
-/** @throws ParleyError request_timeout once whoever asked has left */
+/** @throws ParleyError request_timeout once the caller has left */
 function gone(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const leave = (): void =>

@@ -1,5 +1,5 @@
 /**
- * Everything that is known of one conversation of a run, read for somebody who asks what came of it.
+ * Everything that is known of one conversation of a run, read for a user who wants to know its outcome.
  * Owns the reading and its bounds; must not word or lay out anything.
  */
 import type { ConversationId, RunId } from '../../core/ids.ts';
@@ -86,7 +86,7 @@ export async function readStory({ reader, run, row, plan }: StoryAsked): Promise
   };
 }
 
-/** Events come forwards only, and the last word counts. */
+/** Events can be read only forwards, and the last message counts. */
 async function lastAnswer(reader: Reader, id: ConversationId): Promise<string | null> {
   let answer: string | null = null;
   for (let after = 0; ;) {

@@ -1,5 +1,5 @@
 /**
- * The names that somebody may have meant: of conversations, of runs.
+ * The names that a user may have meant: of conversations, of runs.
  * Owns which are near; must not read anything.
  */
 import { nearestName } from '../../dsl/check/nearest-name.ts';

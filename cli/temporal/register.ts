@@ -21,7 +21,7 @@ interface RegisterFlags extends ServerFlags {
   readonly json?: true;
 }
 
-/** A week is enough to look at what went wrong on a weekend. */
+/** A week is enough to read what went wrong on a weekend. */
 const RETENTION_DAYS = 7;
 /** What a server accepts by default. */
 const RETENTION_DAYS_MAX = 365;
@@ -69,7 +69,7 @@ async function register(shell: Shell, flags: RegisterFlags): Promise<ExitCode> {
 /** Between two attempts: a server that starts beside this needs tens of seconds. */
 const AGAIN_MS = 3_000;
 
-/** Every attempt that failed is told with what is left of the wait. @throws as `attempt` */
+/** Every attempt that failed is printed with what is left of the wait. @throws as `attempt` */
 async function whileAway<Done>(
   { clock, stderr }: Shell,
   attempt: () => Promise<Done>,

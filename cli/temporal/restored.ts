@@ -17,7 +17,7 @@ interface RestoredFlags extends Flags {
   readonly yes?: true;
 }
 
-/** Whose workflows there are. */
+/** The machines that have workflows. */
 const MACHINES: Readonly<Record<MachineName, true>> = {
   sandbox: true,
   conversation: true,
@@ -56,10 +56,10 @@ async function restored(shell: Shell, workflow: string | undefined, flags: Resto
     });
   }
   const { lockDataDirectory } = await import('../../store/engine/data-directory-lock.ts');
-  // Whoever has it might be saying the very batches that are forgotten here.
+  // The owner of the lock might be writing the very batches that are forgotten here.
   const lock = lockDataDirectory(dataDir, { startedAt: shell.clock.now() });
   try {
-    // Alone, so that no worker of the same database is saying them either.
+    // Alone, so that no worker of the same database is writing them either.
     const { store, close } = await openEngineStore(config, { isAlone: true, onLost: () => undefined });
     try {
       const isMeant = flags.yes === true;

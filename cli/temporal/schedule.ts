@@ -161,7 +161,7 @@ export async function onSchedules<Answer>(
   }
 }
 
-/** More instants of one schedule tell a person nothing. */
+/** More instants of one schedule do not help a person. */
 const NEXT_MAX = 3;
 
 interface SchedulesFlags extends ServerFlags {

@@ -26,7 +26,7 @@ export async function connectToAgent(address: AgentAddress, hostKey: Uint8Array 
   const { hostname, port } = new URL(agent.url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? 80 : Number(port) });
-    // For good: a peer may break it before whoever asked for it listens.
+    // For good: a peer may break it before the caller listens.
     socket.on('error', reject);
     socket.once('connect', () => resolve(socket));
   });

@@ -65,7 +65,7 @@ export function createConversationCalls(call: Caller, dialect: AgentDialect): Co
       const headers = { 'idempotency-key': messageId };
       return command(target, { id, verb: 'events', json, headers, isGiven: true });
     },
-    // 409: it runs already, which is what was asked for.
+    // 409: it runs already, which is what the caller wants.
     // What waits for the user is answered by `answerConfirmation` only (D8).
     run: (target, id) =>
       command(target, { id, verb: 'run', json: { approve_pending: false }, accepted: [409] }),
@@ -133,7 +133,7 @@ async function openConversation(
   );
 }
 
-/** A used-up limit is an error on the wire; only the error event tells it apart (D28). */
+/** A used-up limit is an error on the wire; only the error event distinguishes it (D28). */
 async function complete(
   call: Caller,
   target: AgentTarget,
@@ -171,7 +171,7 @@ async function readEvents(
   return { items, nextPageId: nextPageId ?? null, bytes: answer.body.length };
 }
 
-/** Few events may be as large as many: a page that is too large is read in smaller ones, as long as there are smaller ones. */
+/** A few events may be as large as many: a page that is too large is read in smaller pages, down to one event. */
 async function readPage(
   call: Caller,
   page: { readonly target: AgentTarget; readonly id: ConversationId; readonly pageId: string | null },

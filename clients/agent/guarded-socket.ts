@@ -11,12 +11,12 @@ import { connect, type Socket } from 'node:net';
 const O_PATH = 0o10000000;
 const HAS_FD_PATHS = process.platform === 'linux';
 
-/** @throws Error there is no socket, it is a link or something else, or nobody listens */
+/** @throws Error there is no socket, it is a link or something else, or no process listens */
 export async function connectGuarded(path: string): Promise<Socket> {
   return HAS_FD_PATHS ? await connectByDescriptor(path) : await connectByName(path);
 }
 
-/** What was looked at is what is connected to, whatever happens to the name in between. */
+/** What was checked is what is connected to, whatever happens to the name in between. */
 async function connectByDescriptor(path: string): Promise<Socket> {
   const place = await open(path, O_PATH | constants.O_NOFOLLOW);
   try {
@@ -27,7 +27,7 @@ async function connectByDescriptor(path: string): Promise<Socket> {
   }
 }
 
-/** Where descriptors have no names a moment stays between look and connect. */
+/** Where descriptors have no names a moment stays between check and connect. */
 async function connectByName(path: string): Promise<Socket> {
   if (!(await lstat(path)).isSocket()) throw new Error(`"${path}" is no socket`);
   return await connected(path);
@@ -36,7 +36,7 @@ async function connectByName(path: string): Promise<Socket> {
 function connected(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path });
-    // For good: a peer may break it before whoever asked for it listens.
+    // For good: a peer may break it before the caller listens.
     socket.on('error', reject);
     socket.once('connect', () => resolve(socket));
   });

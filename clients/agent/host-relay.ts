@@ -1,7 +1,7 @@
 /**
  * The way to an Agent Server of another host: its worker lets processes of the same installation through, byte by byte.
  * Owns both ends of that connection: TLS under a key that only they have, one line that says to which incarnation, one
- * that answers, and the bounds. What goes over it is between the client and the Agent Server, which asks for its own key.
+ * that answers, and the bounds. What goes over it is between the client and the Agent Server, which has its own key.
  */
 import type { AddressInfo, Socket } from 'node:net';
 import { connect, createServer, type TLSSocket, type TlsOptions } from 'node:tls';
@@ -16,7 +16,7 @@ import {
   RELAY_SILENCE_MS_MAX,
 } from './limits.ts';
 
-/** Keys that are known beforehand take the place of certificates; what was recorded stays closed should one get out. */
+/** A key that both ends have replaces certificates; recorded traffic stays closed even if that key gets out. */
 const SECURED = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
   minVersion: 'TLSv1.2',
@@ -54,7 +54,7 @@ export async function openHostRelay(options: HostRelayOptions): Promise<HostRela
     handshakeTimeout: RELAY_HELLO_MS_MAX,
   });
   server.maxConnections = RELAY_CONNECTIONS_MAX;
-  // Also those of which TLS has not said anything yet: each counts, and each ends.
+  // Also those whose TLS handshake is not over: each counts, and each is closed.
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
@@ -107,7 +107,7 @@ async function serve(socket: TLSSocket, { options, bySandbox }: Serving): Promis
   }
 }
 
-/** Each side hears of the other's end; one on which nothing moves is ended. */
+/** Each side is notified of the other's end; one on which nothing moves is ended. */
 function join(one: Socket, other: Socket): void {
   for (const [from, to] of [
     [one, other],
@@ -132,7 +132,7 @@ export async function connectThroughHost(
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port),
     pskCallback: () => ({ psk, identity: IDENTITY }),
-    // The key says who it is; there is no certificate.
+    // The key proves the identity; there is no certificate.
     checkServerIdentity: () => undefined,
   });
   try {
@@ -149,7 +149,7 @@ export async function connectThroughHost(
   }
 }
 
-/** Of another process, of another version maybe: a word that is not known here is as good as none. */
+/** Of another process, of another version maybe: an unknown word is as good as none. */
 function refused(answer: string): ParleyError {
   const code = KNOWN_REFUSALS.find((known) => known === answer) ?? 'agent_unreachable';
   return new ParleyError(code, `Cannot reach the Agent Server on its host: ${code}`);
@@ -157,7 +157,7 @@ function refused(answer: string): ParleyError {
 
 const KNOWN_REFUSALS = ['runtime_gone', 'runtime_unreachable', 'stale_generation'] as const;
 
-/** What follows the line is left for whoever reads next. @throws Error it is too long, late, or does not end */
+/** What follows the line stays for the next read. @throws Error it is too long, late, or does not end */
 async function readLine(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   const line = new Promise<string>((resolve, reject) => {

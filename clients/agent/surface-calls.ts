@@ -1,5 +1,5 @@
 /**
- * Skills and hooks that a workspace brings: asked for, and given to a server that does not read them by itself.
+ * Skills and hooks that a workspace brings: requested, and given to a server that does not read them by itself.
  * Owns these endpoints and the spelling of a skill in a start request; what is a skill is decided in the sandbox (D37).
  */
 import { z } from 'zod';
@@ -51,7 +51,7 @@ const NO_ROUTE = [404];
 export function createSurfaceCalls(call: Caller): Pick<AgentServer, 'skills' | 'hooks'> {
   return {
     async skills(target, folder) {
-      // Of a server that knows more places, only the workspace is asked for.
+      // Of a server that knows more places, only the workspace is requested.
       const others = { load_public: false, load_user: false, load_org: false };
       const json = { load_project: true, ...others, project_dir: folder };
       const accepted = NO_ROUTE;
@@ -70,7 +70,7 @@ export function createSurfaceCalls(call: Caller): Pick<AgentServer, 'skills' | '
   };
 }
 
-/** The server of OpenHands takes what a folder brings from whoever starts a conversation. */
+/** The server of OpenHands takes what a folder brings from the client that starts a conversation. */
 export async function broughtBody(call: Caller, target: AgentTarget, folder: string): Promise<BroughtBody> {
   const surface = createSurfaceCalls(call);
   const skills = await surface.skills(target, folder);

@@ -14,7 +14,7 @@ import type {
   AgentModel,
 } from '../../ports/agent-server.ts';
 
-/** Which server is spoken to: ours, or the one of OpenHands. */
+/** Which server is called: ours, or the one of OpenHands. */
 export type AgentDialect = 'reference' | 'openhands';
 
 /** What a coding agent works with; the server adds the ones that finish a run. */
@@ -80,7 +80,7 @@ export const serverInfoSchema = z.object({ idle_time: z.number() });
 /** @throws ParleyError agent_refused: the answer does not have the expected shape; the message names the field */
 const findingsSchema = z.array(z.string().max(1_000)).max(1_000);
 
-/** What a patch lacks, told in a header: a server that says nothing of it, or something else, has found nothing. */
+/** What a patch lacks, from a header: a server that says nothing of it, or something else, has found nothing. */
 export function readPatchFindings(header: string | null): readonly string[] {
   if (header === null) return [];
   try {
@@ -155,7 +155,7 @@ function readStatus(word: string): ExecutionStatus {
   );
 }
 
-/** The total where the server tells it, else the sum over its usages. */
+/** The total where the server reports it, else the sum over its usages. */
 function readMetrics({ metrics, stats }: z.infer<typeof infoSchema>): AgentMetrics | null {
   const parts =
     metrics === undefined || metrics === null ? Object.values(stats?.usage_to_metrics ?? {}) : [metrics];
@@ -217,7 +217,7 @@ function openhandsStart({ confirmation }: AgentConversationRequest): Readonly<Re
   };
 }
 
-/** The agent itself. The one of OpenHands tells its model nothing of the folder, which the reference one does. */
+/** The agent itself. The one of OpenHands says nothing of the folder to its model; the reference one does. */
 function agentBody(
   request: AgentConversationRequest,
   dialect: AgentDialect,

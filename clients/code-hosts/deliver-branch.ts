@@ -1,6 +1,6 @@
 /**
  * A branch from a patch: the base commit fetched, one commit made, and pushed under a lease.
- * Owns that the same request gives the same commit, and that nobody else's commit is replaced.
+ * Owns that the same request gives the same commit, and that no commit of another author is replaced.
  */
 import { EMPTY_TREE, isCommitId } from '../../core/commit-id.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -106,7 +106,7 @@ async function makeCommit({ git, request }: Work): Promise<string> {
   return await made(git, request, { args, input: Buffer.from(`${message}\n`), env });
 }
 
-/** The lease says what the branch holds now: whoever pushes to it meanwhile wins. */
+/** The lease says what the branch holds now: another push in the meantime wins. */
 async function push(
   work: Work,
   { commit, tip }: { readonly commit: string; readonly tip: string | null },
@@ -154,7 +154,7 @@ async function asked(git: ScratchGit, request: BranchRequest, call: GitCall): Pr
   throw failed(request, end);
 }
 
-/** A call that needs nobody: what fails once fails always. @throws ParleyError */
+/** A local call: what fails once fails always. @throws ParleyError */
 async function made(git: ScratchGit, request: BranchRequest, call: GitCall): Promise<string> {
   const end = await git.call(call);
   if (end.code === 0) return end.stdout.trim();

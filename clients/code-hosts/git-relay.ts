@@ -52,7 +52,7 @@ export interface GitRelayOptions {
   readonly connectionsMax?: number;
   /** How long a caller may take next to nothing of what is ready for it. */
   readonly progressMs?: number;
-  /** Told what an operator should know: the repository and the reason, never a credential. */
+  /** Receives what an operator should know: the repository and the reason, never a credential. */
   readonly warn: (text: string) => void;
 }
 
@@ -72,7 +72,7 @@ interface Context {
 }
 
 /**
- * Clone URL inside a sandbox: `http://127.0.0.1:4102/{provider}/{owner}/{repo}.git`, or as its address tells.
+ * Clone URL inside a sandbox: `http://127.0.0.1:4102/{provider}/{owner}/{repo}.git`, or as its address says.
  * Reading only, what Git LFS keeps included: a push is answered with 403.
  */
 export function createGitRelay(options: GitRelayOptions): GitRelay {
@@ -136,7 +136,7 @@ interface Exchange {
   readonly gone: AbortSignal;
 }
 
-/** Who may not read takes no place: only then is the caller's turn waited for. */
+/** A caller that may not read takes no place: its turn is waited for only after that check. */
 async function serveAllowed(context: Context, exchange: Exchange): Promise<void> {
   const { read, request, response } = exchange;
   const { options } = context;
@@ -250,7 +250,7 @@ interface Progress {
   stop(): void;
 }
 
-/** Looks a few times within the time, so that the caller has hardly more than that. */
+/** Checks a few times within the time, so that the caller has hardly more than that. */
 const LOOKS = 4;
 
 function withoutProgress(

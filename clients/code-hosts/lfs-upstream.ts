@@ -1,7 +1,7 @@
 /**
- * Objects of Git LFS of a code host: it is asked by its own protocol, and what it names is fetched from here.
+ * Objects of Git LFS of a code host: it is called by its own protocol, and what it names is fetched from here.
  * Owns the outgoing requests. Where a host keeps objects is its own business: it may name another host, and a
- * credential for it. Neither is told to anybody, and the credential of the code host goes to the code host alone.
+ * credential for it. The sandbox sees neither, and the credential of the code host goes to the code host alone.
  */
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -53,7 +53,7 @@ export function upstreamLfs(host: Host): LfsSource {
   };
 }
 
-/** In the order of the question; null when the host has no such repository, or no Git LFS for it. */
+/** In the order of the request; null when the host has no such repository, or no Git LFS for it. */
 async function ask(host: Host, objects: readonly LfsObject[]): Promise<readonly Found[] | null> {
   const { url, authorization, signal, dispatcher } = host;
   const clone = url.endsWith('.git') ? url : `${url}.git`;
@@ -130,7 +130,7 @@ async function fetchInto(
     const next = new URL(location, url);
     if (next.protocol !== url.protocol && next.protocol !== 'https:')
       throw new Error('the store of Git LFS redirects to an address that is not safe');
-    // A credential is for whom it was given.
+    // A credential is for the host it was given for.
     if (next.origin !== url.origin) headers = {};
     url = next;
   }

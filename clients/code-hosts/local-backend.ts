@@ -84,7 +84,7 @@ function protocolOf(header: string | readonly string[] | undefined): string | un
   return typeof header === 'string' && /^[a-z0-9=:]{1,64}$/.test(header) ? header : undefined;
 }
 
-/** Rejects when the backend fails; never resolves, for success is told by its output. */
+/** Rejects when the backend fails; never resolves, because success shows in its output. */
 function failureOf(backend: ChildProcessWithoutNullStreams): Promise<never> {
   let said = '';
   backend.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -76,7 +76,7 @@ function environment(config: string): Record<string, string> {
   };
 }
 
-/** A redirect would carry the header to whoever it names, so none is followed. */
+/** A redirect would carry the header to the host it names, so none is followed. */
 function credential(authorization: string | null): Record<string, string> {
   const settings = [
     ['http.followRedirects', 'false'],
@@ -104,7 +104,7 @@ function run({ args, input, env }: GitCall, cwd: string): Promise<GitEnd> {
     child.once('close', (code) => {
       resolve({ code, stdout: Buffer.concat(out).toString('utf8'), stderr: stderr.trim() });
     });
-    // One that ends without reading is told by its exit code.
+    // One that ends without reading is reported by its exit code.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input ?? '');
   });

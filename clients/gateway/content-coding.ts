@@ -1,5 +1,5 @@
 /**
- * Bodies that a gateway codes although nobody asked it to.
+ * Bodies that a gateway codes although no request allows it.
  * Owns decoding them within a bound; what is passed on is not its business.
  */
 import * as zlib from 'node:zlib';
@@ -20,7 +20,7 @@ export interface CodedBody {
 
 /** What the decoder of Node 20 may hold: its memory ends at 2 GiB, and it would write over its own beyond. */
 const PORTABLE_BYTES_MAX = 512 * 1024 * 1024;
-/** More than one is rare, and more than these only wear a reader out. */
+/** More than one is rare, and more than these only cost time. */
 const CODINGS_MAX = 4;
 
 /** Whether the header says that the body is anything but plain. */
@@ -29,7 +29,7 @@ export function isCoded(coding: CodedBody['coding']): boolean {
 }
 
 /**
- * The plain body, or as much of it as the beginning of a body says. Null when nobody here can read it: an unknown
+ * The plain body, or as much of it as the beginning of a body says. Null when it cannot be read: an unknown
  * coding, a broken body, or one beyond the bound.
  */
 export function decodedBody({ bytes, coding, bytesMax, mustBeWhole = false }: CodedBody): Buffer | null {

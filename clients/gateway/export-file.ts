@@ -1,5 +1,5 @@
 /**
- * An export that somebody saved as a file.
+ * An export that an operator saved as a file.
  * Owns the choice of the format by the file's ending, and reading one row after the other where the format lets it.
  */
 import { isAscii } from 'node:buffer';
@@ -110,7 +110,7 @@ async function* linesOf(path: string): AsyncIterable<readonly string[]> {
   }
 }
 
-/** Of a line end that two pieces share the second half makes an empty line, which is none. */
+/** A line end that is split between two pieces makes an empty line, which does not count. */
 function linesIn(pieces: readonly Buffer[]): readonly string[] {
   const bytes = Buffer.concat(pieces);
   // What has no other characters is copied as it is, several times as fast as it is decoded.

@@ -1,6 +1,6 @@
 /**
  * The thread that reads a long export, while the main one reads the calls to join it with.
- * Owns how far it is ahead of whoever takes its rows; what a row is, export-file.ts says.
+ * Owns how far it is ahead of the thread that takes its rows; what a row is, export-file.ts says.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { asParleyError } from '../../core/parley-error.ts';

@@ -1,6 +1,6 @@
 /**
  * Reading a long export on a thread of its own: half of reconciliation is reading the rows, and the other half is not.
- * Owns the thread, from the first row that is asked for until the last was given or nobody wants more.
+ * Owns the thread, from the first row that is requested until the last was given or the caller wants no more.
  */
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads';
 import type { ErrorCode } from '../../core/error-catalogue.ts';
@@ -18,7 +18,7 @@ export const BYTES_AHEAD_MAX = 32 * 1024 * 1024;
 export interface ReaderData {
   readonly path: string;
   readonly reading: ExportReading;
-  /** Where it says what it has; each time it also sends a message of nothing, which wakes whoever waits for it. */
+  /** Where it sends what it has; each time it also sends an empty message, which wakes the waiting main thread. */
   readonly sayings: MessagePort;
 }
 
@@ -55,7 +55,7 @@ export async function* threadedRows(
   thread.on('exit', () => fail(new Error('Cannot read the export: its thread has ended')));
   try {
     for (;;) {
-      // Taken when it is wanted: what comes by itself grows old in the heap while it waits, and fills it.
+      // Received on demand: messages that arrive as events would stay in the heap while they wait, and fill it.
       const said = receiveMessageOnPort(port1) as { readonly message: ReaderSaying } | undefined;
       if (said === undefined) {
         if (failure !== null) throw failure as Error;

@@ -1,5 +1,5 @@
 /**
- * Connections to gateways as they are: with replies that nobody asked for, and with long headers.
+ * Connections to gateways as they are: with interim replies that no request expects, and with long headers.
  * Owns these two; what is sent and read on a connection is its caller's.
  */
 import type { Socket } from 'node:net';
@@ -18,7 +18,7 @@ export function gatewayConnector(options: buildConnector.BuildOptions = {}): bui
 
 let shared: Dispatcher | null = null;
 
-/** For single questions; made on first use. */
+/** For single requests; made on first use. */
 export function gatewayDispatcher(): Dispatcher {
   shared ??= new Agent({ connect: gatewayConnector(), maxHeaderSize: REPLY_HEADER_BYTES_MAX });
   return shared;
@@ -29,7 +29,7 @@ const BEGINNING_LENGTH = 'HTTP/1.1 100\r\n'.length;
 const PREFIX = 'HTTP/1.1 100';
 const END = Buffer.from('\r\n\r\n');
 
-/** Bytes are looked at from each write on, which is a request, until a reply that is none of these begins. */
+/** Bytes are checked from each write on, which is a request, until a reply that is none of these begins. */
 function skipInterimReplies(socket: Socket): void {
   const { read, write } = socket;
   let isAwaiting = true;

@@ -1,5 +1,5 @@
 /**
- * Reading the external gateway's export: over HTTP, or from a file that somebody saved.
+ * Reading the external gateway's export: over HTTP, or from a file that an operator saved.
  * Owns address, key and bounds; rows are normalised in export-rows.ts.
  */
 import { stat } from 'node:fs/promises';
@@ -49,7 +49,7 @@ async function* fileRows(
   else yield* streamExportFile(path, reading);
 }
 
-/** 0 for a file that cannot be looked at: whoever reads it says why. */
+/** 0 for a file that cannot be read: the later read reports why. */
 async function bytesOf(path: string): Promise<number> {
   return await stat(path).then(
     ({ size }) => size,
@@ -104,7 +104,7 @@ async function boundedText(body: AsyncIterable<Uint8Array>, coding: CodedBody['c
     if (bytes > EXPORT_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);
   }
-  // Rows that are missing would be calls that nobody billed.
+  // Rows that are missing would be calls without a bill.
   const coded = { bytes: Buffer.concat(chunks), coding, mustBeWhole: true };
   await readyCodings();
   const plain = decodedBody({ ...coded, bytesMax: EXPORT_BYTES_MAX });

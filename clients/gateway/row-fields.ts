@@ -13,7 +13,7 @@ const FIELDS = {
   response_id: ['request_id', 'response_id', 'responseId', 'id'],
   started_at: ['time_start', 'startTime', 'start_time', 'started_at', 'startedAt', 'time'],
   ended_at: ['time_end', 'endTime', 'end_time', 'ended_at', 'endedAt'],
-  // LiteLLM's `model` is its own upstream; the name under which it was asked is the group.
+  // LiteLLM's `model` is its own upstream; the name that the client requested is the group.
   model: ['model_group', 'upstream_model', 'upstreamModel', 'model'],
   session_id: ['session_id', 'sessionId'],
   tags: ['tags', 'request_tags'],
@@ -49,15 +49,15 @@ interface Place {
   readonly rank: number;
 }
 
-/** Reads the fields of rows of one export, of a row all that are asked before those of the next. */
+/** Reads the fields of rows of one export: all fields of one row are read before those of the next. */
 export class FieldReader {
   private readonly names: Readonly<Record<Field, readonly string[]>>;
   private readonly reading: ExportReading;
   private readonly places: ReadonlyMap<string, readonly Place[]>;
-  /** The columns of the row that was asked about last, and where their values belong: most rows have the same. */
+  /** The columns of the row that was read last, and where their values belong: most rows have the same. */
   private columns: readonly string[] = [];
   private columnPlaces: readonly (readonly Place[])[] = [];
-  /** The row that was asked about last, and what it has. */
+  /** The row that was read last, and what it has. */
   private row: RawRow | null = null;
   private readonly values = emptyValues();
   /** Texts that were read as JSON last, by field: most rows of an export say the same. */
@@ -80,7 +80,7 @@ export class FieldReader {
     return this.values[field].value;
   }
 
-  /** Once through its columns: to look for each name of each field takes thrice as long, and there may be millions. */
+  /** Once through its columns: a search for each name of each field takes thrice as long, and there may be millions. */
   private readRow(row: RawRow): void {
     for (const field of FIELD_NAMES) {
       const kept = this.values[field];
@@ -152,13 +152,13 @@ export class FieldReader {
     return this.reading.columns?.[field] !== undefined;
   }
 
-  /** USD for one unit of a currency; null when nobody said it. */
+  /** USD for one unit of a currency; null when the user gave no rate. */
   rateOf(currency: string): Decimal | null {
     const rate = parseDecimal(this.reading.rates?.[currency] ?? '');
     return rate === null || rate.isNegative ? null : rate;
   }
 
-  /** Where a field was looked for in a row, for people. */
+  /** Where a field was searched for in a row, for people. */
   whereIs(row: RawRow, field: Field): string {
     const names = this.names[field];
     const present = names.find((name) => row[name] !== undefined && row[name] !== null && row[name] !== '');
@@ -186,7 +186,7 @@ function placesOf(names: Readonly<Record<Field, readonly string[]>>): ReadonlyMa
   return places;
 }
 
-/** Of a row, as many as a person looks through for the right one. */
+/** Of a row, as many as a person reads through for the right one. */
 const COLUMNS_SHOWN_MAX = 20;
 
 export function multiply(a: Decimal, b: Decimal): Decimal {

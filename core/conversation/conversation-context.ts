@@ -34,7 +34,7 @@ export function isStartStep(phase: ConversationPhase): phase is StartStep {
   return phase in START_STEPS;
 }
 
-/** Whatever still runs on behalf of this conversation stops; its answer, should one come, is late by its id. */
+/** Every command still running for this conversation stops; an answer that still arrives is late by its id. */
 export function abandonCommand(context: ConversationContext): void {
   const { state } = context;
   if (state.awaiting !== null) context.order({ type: 'cancelCommand', commandId: state.awaiting });
@@ -125,7 +125,7 @@ export interface AgentAddress {
   readonly generation: number;
 }
 
-/** Orders something of the agent in the present incarnation, and waits for its answer. */
+/** Orders a command of the agent in the present incarnation, and waits for its answer. */
 export function orderAgent(
   context: ConversationContext,
   compose: (agent: AgentAddress) => ConversationOrder,
@@ -147,20 +147,20 @@ export function agentAddress(state: ConversationState, sandbox: SandboxSnapshot)
 /** The start ends in ERROR with its reason; what was queued is refused, not lost (D18). */
 export function failStart(context: ConversationContext, code: ErrorCode, reason: string): void {
   const { state } = context;
-  // A placement under way is heard out: it may have taken a slot already.
+  // A placement under way is not abandoned: it may have taken a slot already.
   if (state.phase !== 'placing') abandonCommand(context);
   state.phase = 'startFailed';
   state.startTask = 'ERROR';
   state.startTaskDetail = `${code}: ${reason}`;
   state.startDeadline = null;
-  // Whoever follows the events of the conversation reads the reason there.
+  // Clients that follow the events of the conversation read the reason there.
   note(context, START_FAILED, state.startTaskDetail);
   releaseSandbox(context);
   state.resumeRequestId = null;
   refuseQueue(context, code, reason);
 }
 
-/** An item of a run is its run's to clean up. */
+/** The sandbox of a run's item is cleaned up by the run. */
 export function releaseSandbox(context: ConversationContext): void {
   const { spec, sandbox, attachRequestId } = context.state;
   // While the attachment has not been answered, its answer is waited for.
@@ -168,7 +168,7 @@ export function releaseSandbox(context: ConversationContext): void {
   sendToSandbox(context, { type: 'startFailed', conversationId: spec.conversationId });
 }
 
-/** What a user said is delivered exactly once or refused explicitly, with an event (D7); to go on is no word of theirs. */
+/** A message is delivered exactly once or refused explicitly, with an event (D7); `continue` is no user's message. */
 export function refuseQueue(context: ConversationContext, code: ErrorCode, reason: string): void {
   const { state } = context;
   const { queue } = state;
@@ -191,7 +191,7 @@ function note(context: ConversationContext, code: string, detail: string): void 
   context.order({ type: 'record', event: { about, conversationId, code, detail } });
 }
 
-/** True when the snapshot is news; an older one says nothing (newest wins). */
+/** True when the snapshot is news; an older one is ignored (newest wins). */
 export function acceptSnapshot(context: ConversationContext, sandbox: SandboxSnapshot): boolean {
   const { state } = context;
   if (sandbox.sandboxId !== state.sandboxId || !isNewer(sandbox, state.sandbox)) return false;
@@ -217,7 +217,7 @@ export function isOver(sandbox: SandboxSnapshot | null): boolean {
   return sandbox !== null && (sandbox.status === 'ERROR' || sandbox.status === 'MISSING');
 }
 
-/** Wanted and not usable: ask for a resume, a bounded number of times. */
+/** Wanted and not usable: requests a resume, a bounded number of times. */
 export function askForResume(
   context: ConversationContext,
   giveUp: (context: ConversationContext) => void,

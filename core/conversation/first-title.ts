@@ -1,10 +1,10 @@
 /**
- * What a conversation is called that nobody gave a title: the beginning of what it is asked, else where it works.
- * Owns the choice and the length; a title that somebody gives later replaces it.
+ * The title of a conversation that the user gave none: the beginning of its first message, else where it works.
+ * Owns the choice and the length; a title that the user gives later replaces it.
  */
 import { shortened } from '../text/shorten.ts';
 
-/** Enough to tell conversations apart in a list; UTF-8. */
+/** Enough to distinguish conversations in a list; UTF-8. */
 const TITLE_BYTES_MAX = 90;
 
 export interface FirstTitleFacts {

@@ -16,7 +16,7 @@ import { initConversation, type ConversationState, conversationSnapshot } from '
 import { CONVERSATION_TABLE } from './table.ts';
 import { isOver, sendToSandbox, type ConversationContext } from './conversation-context.ts';
 
-/** After every step that changed something: count, project, and tell whoever watches. */
+/** After every step that changed something: count, project, and notify the watcher. */
 function settleConversation(before: ConversationState, context: ConversationContext): void {
   const { state } = context;
   state.sequence += 1;
@@ -83,7 +83,7 @@ function rowOf(state: ConversationState): ConversationRow {
 
 export type ConversationCommand = Identified<ConversationOrder>;
 
-/** Null before the first contact; only `started` brings it to life. */
+/** Null before the first event; only `started` creates the conversation. */
 export const conversationMachine: Machine<ConversationState | null, ConversationEvent, ConversationCommand> =
   {
     name: 'conversation',

@@ -1,5 +1,5 @@
 /**
- * What a conversation machine hears and orders.
+ * What a conversation machine receives and orders.
  * Owns the unions; every event is a past fact, every command an order.
  */
 import type { ErrorCode } from '../error-catalogue.ts';
@@ -23,9 +23,9 @@ export interface AgentReport {
   readonly generation: number;
   /** `turns` when the agent stopped at its iteration limit (D28). */
   readonly limitReached: LimitReached | null;
-  /** With a rate limit: when to go on, epoch milliseconds of the driver's clock; null when nobody said. */
+  /** With a rate limit: when to go on, epoch milliseconds of the driver's clock; null when the endpoint did not say. */
   readonly retryAt: number | null;
-  /** Why it is in ERROR, as the agent said it; null otherwise. */
+  /** Why it is in ERROR, as the agent reported it; null otherwise. */
   readonly detail: string | null;
 }
 
@@ -33,8 +33,8 @@ export interface AgentReport {
 export type ConversationEvent =
   | { readonly type: 'started'; readonly spec: ConversationSpec; readonly watcher: EntityAddress | null }
   /**
-   * `spec` is set when placement made a new sandbox; `leftBehind` when the one that refused before has nobody left in
-   * it and goes, too (D11); `spilled` when the pool of its run was full, and the sandbox is none of it.
+   * `spec` is set when placement made a new sandbox; `leftBehind` when the one that refused before is empty and is
+   * deleted, too (D11); `spilled` when the pool of its run was full, and the sandbox is none of it.
    */
   | {
       readonly type: 'placed';
@@ -56,13 +56,13 @@ export type ConversationEvent =
       readonly type: 'placementWaits';
       readonly commandId: string;
       readonly detail: string;
-      /** Until it asks again although nobody offered room; absent: after `CAPACITY_POLL_MS`. */
+      /** Until it requests a place again without an offer of room; absent: after `CAPACITY_POLL_MS`. */
       readonly lookAgainMs?: number;
       readonly leftBehind?: SandboxId;
     }
-  /** There may be room for it now: it asks again. */
+  /** There may be room for it now: it requests a place again. */
   | { readonly type: 'roomOffered' }
-  /** `isSetUp`: neither the repository nor the job has a set-up script; absent where nobody knows. */
+  /** `isSetUp`: neither the repository nor the job has a set-up script; absent where that is unknown. */
   | { readonly type: 'repositoryPrepared'; readonly commandId: string; readonly isSetUp?: true }
   | { readonly type: 'setupScriptRan'; readonly commandId: string }
   | { readonly type: 'gitHooksSetUp'; readonly commandId: string }

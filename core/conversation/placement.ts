@@ -1,5 +1,5 @@
 /**
- * How a conversation asks for a place, and what becomes of one that was refused.
+ * How a conversation requests a place, and what follows when a sandbox refuses it.
  * Owns the orders to placement and their bound; which sandbox it is, is decided where attachments are kept (D16).
  */
 import type { SandboxId } from '../ids.ts';
@@ -39,7 +39,7 @@ function placementOrder({
   };
 }
 
-/** No attempt and no failure: it stands in the line, and asks again when there is room (D29). */
+/** No attempt and no failure: it stands in the line, and requests a place again when there is room (D29). */
 export function waitForSlot(context: ConversationContext, event: EventOf<'placementWaits'>): void {
   const { state } = context;
   if (state.awaiting !== event.commandId) return;
@@ -50,7 +50,7 @@ export function waitForSlot(context: ConversationContext, event: EventOf<'placem
   if (state.roomOffered === true) askAgain(context);
 }
 
-/** Also while the placement is out, which may have been too early for what is free now. */
+/** Also while the placement is out, which may have been decided before this room was free. */
 export function roomOffered(context: ConversationContext): void {
   const { state } = context;
   if (state.awaiting !== null) state.roomOffered = true;
@@ -79,7 +79,7 @@ export function giveUpLine(context: ConversationContext): void {
   context.state.awaiting ??= context.order({ ...placementOrder(context.state), onlyLeaves: true });
 }
 
-/** Refused, and it will not be placed again: whoever leaves that sandbox last has to find itself the last (D11). */
+/** Refused, and not placed again: it leaves, so that the last conversation there finds itself the last (D11). */
 export function leaveRefused(context: ConversationContext): void {
   exclude(context);
   // One leaving more than placements: a placement that places all the same has no timer to end it either.
@@ -105,7 +105,7 @@ export function placeAgain(context: ConversationContext): void {
   beginPlacement(context);
 }
 
-/** A sandbox that refused us, and where nobody else is: decided with the placement that came after (D11). */
+/** A sandbox that refused us and has no other conversation: decided with the placement that came after (D11). */
 export function removeLeftBehind(
   context: ConversationContext,
   { leftBehind }: { readonly leftBehind?: SandboxId },

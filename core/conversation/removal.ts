@@ -1,5 +1,5 @@
 /**
- * How a conversation ends, and what can still be said about it.
+ * How a conversation ends, and what can still be changed about it.
  * Owns deletion with its tombstone, and metadata; must not touch the workspace.
  */
 import { START_TASK_TIMEOUT_MS } from '../limits.ts';
@@ -31,7 +31,7 @@ export function remove(context: ConversationContext, event: EventOf<'deleteReque
   if (!isPlacing) return orderRemoval(context);
   // One that waits for a place gets none any more.
   state.startTask = 'ERROR';
-  // Its place may be taken already: first hear where, or the sandbox made for it would never be created and hold its slot.
+  // Its place may be taken already: without the answer the sandbox made for it would never start and keep its slot.
   state.startDeadline = context.now + START_TASK_TIMEOUT_MS;
 }
 
@@ -63,13 +63,13 @@ export function removeAttached(context: ConversationContext, event: EventOf<'att
   if (context.state.attachRequestId === event.requestId) orderRemoval(context);
 }
 
-/** Nobody said where it was placed: the removal does not wait for ever (D13). */
+/** No answer says where it was placed: the removal does not wait for ever (D13). */
 export function removeAnyway(context: ConversationContext): void {
   const { startDeadline } = context.state;
   if (startDeadline !== null && context.now >= startDeadline) orderRemoval(context);
 }
 
-/** Whether the sandbox goes too was decided in the transaction that removed the conversation (D11). */
+/** Whether the sandbox is removed, too, was decided in the transaction that removed the conversation (D11). */
 export function removed(context: ConversationContext, event: EventOf<'conversationRemoved'>): void {
   const { state } = context;
   if (state.awaiting !== event.commandId) return;

@@ -56,12 +56,12 @@ export function placed(context: ConversationContext, event: EventOf<'placed'>): 
   requestAttachment(context, event);
 }
 
-/** Also for a conversation that has ended meanwhile: the sandbox made for it must come to know its own life. */
+/** Also for a conversation that has ended meanwhile: the sandbox made for it needs the request to be created. */
 export function placedTooLate(context: ConversationContext, event: EventOf<'placed'>): void {
   if (!isAwaited(context, event)) return;
   removeLeftBehind(context, event);
   requestAttachment(context, event);
-  // A removal that came before the answer could overtake the request, and the sandbox would be created for nobody.
+  // A removal that came before the answer could overtake the request, and the sandbox would be created unused.
   if (context.state.phase === 'deleting') context.state.startDeadline = context.now + START_TASK_TIMEOUT_MS;
 }
 
@@ -108,7 +108,7 @@ export function attachAnsweredTooLate(context: ConversationContext, event: Event
   releaseSandbox(context);
 }
 
-/** Somebody gives the start up: nothing would hear an interruption later (a run's cancel, a deadline). */
+/** An interruption (a run's cancel, a deadline) gives the start up: a later phase would not receive it. */
 export function giveUp(context: ConversationContext, event: EventOf<'interruptRequested'>): void {
   const { state } = context;
   if (wasSeen(state.seen, event.requestId)) return;
@@ -129,7 +129,7 @@ export function attachAnswered(context: ConversationContext, event: EventOf<'att
   pursueStart(context);
 }
 
-/** Notices may overtake the answer to the attachment; they are kept, and tell nothing about acceptance. */
+/** Notices may overtake the answer to the attachment; they are kept, and say nothing about acceptance. */
 export function noticeWhileAttaching(context: ConversationContext, event: EventOf<'sandboxNoticed'>): void {
   acceptSnapshot(context, event.sandbox);
 }
@@ -138,7 +138,7 @@ export function noticeWhileStarting(context: ConversationContext, event: EventOf
   if (acceptSnapshot(context, event.sandbox)) pursueStart(context);
 }
 
-/** What the start still needs, looked at again on every accepted notice. */
+/** What the start still needs, decided again on every accepted notice. */
 export function pursueStart(context: ConversationContext): void {
   const { state } = context;
   const { sandbox } = state;
@@ -203,13 +203,13 @@ export function stepFailed(context: ConversationContext, event: EventOf<'stepFai
 export function startExpired(context: ConversationContext): void {
   const { startDeadline, waitsFor, awaiting } = context.state;
   if (startDeadline === null || context.now < startDeadline) return;
-  // In the line nothing takes too long; it only looks again.
+  // In the line nothing takes too long; the conversation only requests its place again.
   if (waitsFor !== undefined && awaiting === null) return askAgain(context);
   failStart(context, 'placement_failed', 'the start took too long');
   giveUpLine(context);
 }
 
-/** The start has failed meanwhile, or it is being deleted: whoever stands in the line leaves it. */
+/** The start has failed meanwhile, or it is being deleted: the conversation leaves the line. */
 export function waitsTooLate(context: ConversationContext, event: EventOf<'placementWaits'>): void {
   if (!isAwaited(context, event)) return;
   removeLeftBehind(context, event);

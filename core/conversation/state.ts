@@ -66,11 +66,11 @@ export interface ConversationSpec {
   readonly nanoUsdMax: number | null;
   /** Without a new event for this long the agent counts as stalled; null for never. */
   readonly noProgressMs: number | null;
-  /** What is told of it in its trace (D21); absent when the start request says nothing. */
+  /** What its trace carries (D21); absent when the start request says nothing. */
   readonly observability?: Observability;
 }
 
-/** Something to hand to the agent, in order. */
+/** An item to deliver to the agent, in order. */
 export type QueuedItem =
   | { readonly kind: 'message'; readonly itemId: string; readonly text: string; readonly run: boolean }
   | {
@@ -82,14 +82,14 @@ export type QueuedItem =
   /** Goes on with the work that a session limit or a crash cut off (D15). */
   | { readonly kind: 'continue'; readonly itemId: string };
 
-/** All that the machine of a conversation knows; stored after each step, and read again by later builds. */
+/** The whole state of the machine of a conversation; stored after each step, and read again by later builds. */
 export interface ConversationState {
   readonly version: 1;
   readonly commandCount: number;
   readonly spec: ConversationSpec;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Machine that hears of every change; null for none. */
+  /** Machine that is notified of every change; null for none. */
   readonly watcher: EntityAddress | null;
   readonly phase: ConversationPhase;
   readonly sequence: number;
@@ -127,10 +127,10 @@ export interface ConversationState {
   readonly limitReached: LimitReached | null;
   readonly queue: readonly QueuedItem[];
   readonly deliveries: number;
-  /** A resume asked of the sandbox and not answered. */
+  /** A resume requested of the sandbox and not answered. */
   readonly resumeRequestId: string | null;
   readonly resumeRequests: number;
-  /** When to look at the agent again although nobody called; null for never. */
+  /** When to check the agent again without a callback; null for never. */
   readonly recheckAt: number | null;
   readonly seen: SeenRequests;
 }
@@ -181,12 +181,12 @@ function firstItem(message: NonNullable<ConversationSpec['initialMessage']>): Qu
   return { kind: 'message', itemId: message.messageId, text: message.text, run: message.run };
 }
 
-/** On its way down or up nobody can say yet why the work was cut off, or whether it can go on. */
+/** While the sandbox stops or starts, it is unknown why the work was cut off, or whether it can go on. */
 function isAtRest(sandbox: SandboxSnapshot | null): boolean {
   return sandbox === null || sandbox.transition === null;
 }
 
-/** Nothing queued, nothing in flight: what the status says is final until somebody acts. */
+/** Nothing queued, nothing in flight: the status is final until a client or the run sends something. */
 export function isSettled(state: ConversationState): boolean {
   return (
     state.queue.length === 0 &&

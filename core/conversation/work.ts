@@ -27,7 +27,7 @@ import {
 
 type EventOf<Type extends ConversationEvent['type']> = Extract<ConversationEvent, { readonly type: Type }>;
 
-/** What is still wanted, looked at again after every answer and every accepted notice. */
+/** What is still wanted, decided again after every answer and every accepted notice. */
 export function pursueWork(context: ConversationContext): void {
   const { state } = context;
   const { sandbox } = state;
@@ -45,13 +45,13 @@ export function pursueWork(context: ConversationContext): void {
   watchWhileWorking(context);
 }
 
-/** What is being deleted never comes back (D14), and its end may be long in coming: nobody is left waiting for it (D7). */
+/** What is being deleted never comes back (D14), and its end may take long: no client is left waiting for it (D7). */
 function pursueResume(context: ConversationContext, { transition }: SandboxSnapshot): void {
   if (transition === 'deleting') return giveUpQueue(context, 'sandbox_missing');
   askForResume(context, (given) => giveUpQueue(given, 'resume_failed'));
 }
 
-/** A new incarnation must be armed with its own keys before anything is handed to the agent (D15, D19). */
+/** A new incarnation must be armed with its own keys before anything is delivered to the agent (D15, D19). */
 function pursueItem(context: ConversationContext, item: QueuedItem): void {
   const { state } = context;
   if (state.openGeneration === state.sandbox?.generation)
@@ -116,7 +116,7 @@ export function resumeAnswered(context: ConversationContext, event: EventOf<'res
   pursueWork(context);
 }
 
-/** Armed again: the agent's own word about where it stands comes with it. */
+/** Armed again: the answer carries the agent's own report of its status. */
 export function reopened(context: ConversationContext, event: EventOf<'agentOpened'>): void {
   const { state } = context;
   if (state.awaiting !== event.commandId) return;
@@ -194,7 +194,7 @@ export function interruptRequested(context: ConversationContext, event: EventOf<
   interrupt(context);
 }
 
-/** The agent stopped; its watch, or a callback, tells in which status. */
+/** The agent stopped; its watch, or a callback, reports the status. */
 export function interrupted(context: ConversationContext, event: EventOf<'agentInterrupted'>): void {
   if (context.state.awaiting !== event.commandId) return;
   context.state.awaiting = null;
@@ -264,9 +264,9 @@ export function recheck(context: ConversationContext): void {
   state.recheckAt = null;
   const { sandbox } = state;
   if (sandbox === null || state.queue.some(({ kind }) => kind === 'continue')) return;
-  // On its way down nobody can say yet who wanted it: looked at again when it is at rest.
+  // While it stops, it is unknown who wanted that: checked again when it is at rest.
   if (sandbox.transition === 'pausing') return void (state.recheckAt = context.now + RATE_LIMIT_WAIT_MS);
-  // What a user or the session limit ended is not brought back for this; what was let go while it waited is.
+  // What a user or the session limit ended is not resumed for this; what was paused while it waited is.
   const wasLetGo = sandbox.pauseReason === 'idle' || sandbox.pauseReason === 'capacity';
   if (!sandbox.usable && !wasLetGo) return;
   const itemId = newRequestId(context);

@@ -1,5 +1,5 @@
 /**
- * What older builds stored and said: today's values under the names that they had then.
+ * What older builds stored and sent: today's values under the names that they had then.
  * Owns the names, for a store that is migrated and for histories that are replayed; what has the names of today stays
  * as it is, and so does the order of its fields. Must not know what a value means.
  */
@@ -11,10 +11,10 @@ const OF_STATES: Readonly<Record<string, string>> = { birth: 'spec', standing: '
 const OF_INPUTS: Readonly<Record<string, string>> = { letter: 'envelope' };
 const EVENT_TYPES: Readonly<Record<string, string>> = { itemsWished: 'itemsDirected' };
 
-/** For whoever looks for them in text. */
+/** For searches of stored text. */
 export const FORMER_EVENT_TYPES: readonly string[] = Object.keys(EVENT_TYPES);
 
-/** Null, no event: stays so. */
+/** Null, no event, stays as it is. */
 export function eventInPresentNames<Event>(event: Event): Event {
   if (!isFields(event)) return event;
   const named = renamed(event, OF_EVENTS);

@@ -5,14 +5,14 @@
 
 import { stateInPresentNames } from './former-names.ts';
 
-/** What one event did: the next state and the orders that follow from it, in the order to hand them out. */
+/** What one event did: the next state and the orders that follow from it, in the order to carry them out. */
 export interface Step<State, Command> {
   readonly state: State;
   readonly commands: readonly Command[];
 }
 
 /**
- * A long-lived thing as rules.
+ * A long-lived entity as rules.
  * `now` is epoch milliseconds and comes only from the driver. `step` never throws for an event it does not
  * expect: it returns the same state object and no commands, which a driver may treat as silent.
  */
@@ -24,15 +24,15 @@ export interface Machine<State, Event, Command> {
   /** True when the entity has ended for good: nothing queued, nothing in flight, and nothing will be ordered again. */
   done(state: State): boolean;
   /**
-   * True when nothing will happen to it unless somebody asks, which hardly anybody will: a driver may put it away, and
-   * takes it up again with its state for whoever asks. Absent: it rests when it is done.
+   * True when nothing will happen to it without a new request, which is unlikely: a driver may unload it, and loads it
+   * again with its state for the next request. Absent: it rests when it is done.
    */
   rests?(state: State): boolean;
   /**
    * The state as it is once the wall clock was set by `byMs` (negative: back), or the machine was suspended so long:
    * what is left of a limit that counts time at work stays what it was, and what goes by the wall clock stays where it
-   * is (D36). No step: it orders nothing and shows nothing. A driver asks it of states with a deadline.
-   * Absent: there is no such limit.
+   * is (D36). No step: it orders nothing and shows nothing. A driver calls it on states with a deadline. Absent: there
+   * is no such limit.
    */
   clockSet?(state: State, byMs: number): State;
   /** For states with long lists, of which a step changes little; absent: the state is stored whole. */
@@ -48,12 +48,12 @@ export interface SplitState {
 }
 
 /**
- * How states are taken apart and put together again: `join(split(state))` means the same as `state` to every step.
- * A driver tells by identity what has changed, so an element of a list is never written on: who changes one puts
- * another in its place. What follows from the rest need not be kept; `join` works it out.
+ * How states are taken apart and put together again: `join(split(state))` means the same as `state` to every step. A
+ * driver finds changes by identity, so an element of a list is never mutated: a change puts another element in its
+ * place. What follows from the rest need not be kept; `join` works it out.
  */
 export interface StateParts<State> {
-  /** Null: this state is stored whole. Called at every commit: it must not look at the elements. */
+  /** Null: this state is stored whole. Called at every commit: it must not visit the elements. */
   split(state: State): SplitState | null;
   /** Of what `split` gave, read back from JSON: also what an older version split, as long as that is in stores. */
   join(split: SplitState): State;

@@ -1,5 +1,5 @@
 /**
- * Rows that queries read instead of asking machines.
+ * Rows that queries read instead of querying machines.
  * Owns their shapes; every row carries a stamp, so that an old write never wins.
  */
 import type { ConversationId, EntityAddress, RunId, SandboxId, UserId } from '../ids.ts';
@@ -27,7 +27,7 @@ export interface SandboxRow extends Stamp {
   readonly pauseReason: PauseReason | null;
   readonly transition: Transition | null;
   readonly detail: string | null;
-  /** True while the runtime could not be asked (D13). */
+  /** True while the runtime could not be queried (D13). */
   readonly stale: boolean;
   readonly createdAt: number;
   readonly createdBy: 'placement' | 'api';
@@ -72,7 +72,6 @@ export interface ConversationRow extends Stamp {
   readonly tags: Readonly<Record<string, string>>;
   /** Provider of the repository; absent where the start names none. */
   readonly codeHost?: string;
-  /** Most that it may cost; absent for no bound of its own. */
   readonly nanoUsdMax?: number;
   /** As the start request has it (D21); absent when it says nothing. */
   readonly observability?: Observability;
@@ -83,14 +82,14 @@ export interface ConversationRow extends Stamp {
 export type RunPhase =
   'running' | 'cleaning' | 'settling' | 'reconciling' | 'reporting' | 'closing' | 'finished';
 
-/** What was asked of a run: to go on, to begin nothing more, to stand still, or to end. */
+/** What a client requested of a run: to go on, to begin nothing more, to stand still, or to end. */
 export type RunMode = 'normal' | 'draining' | 'paused' | 'cancelling';
 
 /** What queries read of a run. */
 export interface RunRow extends Stamp {
   readonly table: 'run';
   readonly runId: RunId;
-  /** Whose it is; absent: the local user's. */
+  /** The user it belongs to; absent: the local user. */
   readonly userId?: UserId;
   readonly name: string;
   readonly planHash: string;
@@ -110,7 +109,7 @@ export interface RunRow extends Stamp {
   readonly createdAt: number;
   readonly endedAt: number | null;
   readonly reconciliation: ReconciliationSummary | null;
-  /** Only on rows that were read for somebody who looks: it is never projected. */
+  /** Only on rows that were read to be shown: it is never projected. */
   readonly trouble?: Trouble | null;
 }
 
@@ -164,7 +163,7 @@ export interface RunItemRow extends Stamp {
   readonly waitsFor?: string;
   /** Conversations of it that take no place of their run's pool any more; absent when there is no pool. */
   readonly left?: readonly ConversationId[];
-  /** Only on rows that were read for somebody who looks: it is never projected. */
+  /** Only on rows that were read to be shown: it is never projected. */
   readonly trouble?: Trouble | null;
 }
 
@@ -173,7 +172,7 @@ export type ProjectionRow = SandboxRow | ConversationRow | RunRow | RunItemRow;
 
 /** Code of the event of a start that failed. */
 export const START_FAILED = 'start_failed';
-/** Code of the event of a message that was accepted and is not delivered any more; its detail begins with the message's id. */
+/** Event code of a message that was accepted and then refused; its detail begins with the message's id. */
 export const MESSAGE_REFUSED = 'message_refused';
 /** They answer a user's own words, and so stand in the transcript. */
 export const TRANSCRIPT_CODES: ReadonlySet<string> = new Set([START_FAILED, MESSAGE_REFUSED]);

@@ -17,7 +17,7 @@ export function isNewer(candidate: Stamp, than: Stamp | null): boolean {
   return candidate.sequence > than.sequence;
 }
 
-/** What a sandbox tells its conversations. */
+/** What a sandbox sends its conversations. */
 export interface SandboxSnapshot extends Stamp {
   readonly sandboxId: SandboxId;
   readonly status: SandboxStatus;
@@ -29,10 +29,10 @@ export interface SandboxSnapshot extends Stamp {
   readonly detail: string | null;
 }
 
-/** What an agent is up to, as far as its sandbox must know (D6). */
+/** The activity of an agent, as far as its sandbox must know it (D6). */
 export type AgentActivity = 'resting' | 'working' | 'confirmation' | 'rate_limit';
 
-/** What a conversation tells the run that started it. */
+/** What a conversation sends the run that started it. */
 export interface ConversationSnapshot extends Stamp {
   readonly conversationId: ConversationId;
   /** Position in its run's plan; null outside a run. */
@@ -50,7 +50,7 @@ export interface ConversationSnapshot extends Stamp {
   readonly interrupted: boolean;
   /** A limit of the item that ended the agent's work; null when none did (D28). */
   readonly limitReached: LimitReached | null;
-  /** Nothing queued, nothing in flight: what the status says is final until somebody acts. */
+  /** Nothing queued, nothing in flight: the status is final until a client or the run sends something. */
   readonly settled: boolean;
   readonly detail: string | null;
   readonly deleted: boolean;

@@ -68,7 +68,7 @@ function withId<Body extends object>(body: Body, id: string): Identified<Body> {
   return command;
 }
 
-/** What was ordered and cancelled in one step is never handed out: its cancellation would come before it. */
+/** What was ordered and cancelled in one step is never given to the driver: the cancellation would come first. */
 function withoutUndone<Order extends { readonly type: string; readonly id: string }>(
   commands: readonly Order[],
 ): readonly Order[] {
@@ -82,7 +82,7 @@ function cancelledId(command: { readonly type: string }): string | null {
   return command.type === 'cancelCommand' && 'commandId' in command ? String(command.commandId) : null;
 }
 
-/** Puts a command where it is handed out: after those of its rank, before those of the next. */
+/** Puts a command where the driver expects it: after those of its rank, before those of the next. */
 function insert<Order extends { readonly type: string }>(commands: Order[], command: Order): void {
   const own = rank(command.type);
   let at = commands.length;
@@ -96,7 +96,7 @@ function insert<Order extends { readonly type: string }>(commands: Order[], comm
 const rankAt = (commands: readonly { readonly type: string }[], at: number): number =>
   rank((commands[at] as { readonly type: string }).type);
 
-/** One activation is handed out as one batch: projection, tells, cancellations, then what takes long. */
+/** The commands of one step form one batch: projection, sends, cancellations, then what takes long. */
 function rank(type: string): number {
   switch (type) {
     case 'project':

@@ -1,5 +1,5 @@
 /**
- * The window that the budget of a virtual key counts in: the proxy refuses by it, and whoever shows the key names it.
+ * The window that the budget of a virtual key counts in: the proxy refuses by it, and every view of the key shows it.
  * Owns where a window begins; must not sum.
  */
 

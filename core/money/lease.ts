@@ -6,22 +6,22 @@
 /** One limit as all processes stand to it. */
 export interface LeaseFacts {
   readonly limit: number;
-  /** What every process has said it used. */
+  /** What all processes have reported as used. */
   readonly spent: number;
   /** What the other processes may still use. */
   readonly others: number;
 }
 
-/** What one process asks for. */
+/** What one process requests. */
 export interface LeaseAsk {
-  /** What its calls in flight may still use, and those that begin while it asks: it keeps that in any case. */
+  /** What its calls in flight may still use, and those that begin during the request: it keeps that in any case. */
   readonly held: number;
   readonly inFlight: number;
-  /** What the call that waits may use at most, 0 when none waits; null where nobody can say. */
+  /** What the call that waits may use at most, 0 when none waits; null where that is unknown. */
   readonly least: number | null;
-  /** The call says so itself, so that it is refused rather than given what is left. */
+  /** The call itself sets that bound, so that it is refused rather than given what is left. */
   readonly isOwnBound: boolean;
-  /** What it would like to have beyond, so that it need not ask for every call. */
+  /** What it would like to have beyond, so that it need not request a lease for every call. */
   readonly surplus: number;
   /** Another process waits already: nothing new is given before it has its share. */
   readonly isBehind: boolean;
@@ -46,7 +46,7 @@ export function decideLease({ limit, spent, others }: LeaseFacts, ask: LeaseAsk)
     return { granted: held + Math.min(free, least + surplus), isAnswered: true };
   }
   if (others > 0 || inFlight > 0) return { granted: held, isAnswered: false };
-  // Nobody else is there: what cannot be bounded may have all that is left.
+  // No other process or call uses it: what cannot be bounded may have all that is left.
   const isRefused = least !== null && ask.isOwnBound;
   return { granted: isRefused ? held : limit - spent, isAnswered: true };
 }

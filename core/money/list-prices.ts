@@ -260,8 +260,8 @@ export interface ListPrice {
 const SNAPSHOT = /(?:-latest|-\d{8}|-\d{4}-\d{2}-\d{2})$/;
 
 /**
- * By the name that the gateway is told: providers before it, `-latest` and the date of a snapshot behind it are of no
- * account. Null for a model that the table has not.
+ * By the model name that the gateway receives; a provider in front of it, and `-latest` or the date of a snapshot
+ * behind it, do not count. Null for a model that the table lacks.
  */
 export function listPriceOf(upstreamModel: string): ListPrice | null {
   const name = upstreamModel.slice(upstreamModel.lastIndexOf('/') + 1).toLowerCase();

@@ -18,7 +18,7 @@ export interface TokenPrice {
   readonly cacheWriteFemtoUsd?: bigint;
   /** Tokens that it wrote there to keep for an hour; absent: they cost what others cost that it wrote. */
   readonly cacheWriteLongFemtoUsd?: bigint;
-  /** Tokens of the completion that it only thought; absent: they cost what other output costs. */
+  /** Completion tokens of the model's reasoning; absent: they cost what other output costs. */
   readonly reasoningFemtoUsd?: bigint;
 }
 
@@ -27,13 +27,13 @@ export interface TokenCounts {
   readonly promptTokens: number;
   /** All output tokens, reasoning included. */
   readonly completionTokens: number;
-  /** Those of `promptTokens` that came from the cache, at most all of them; 0 when nobody said. */
+  /** Those of `promptTokens` that came from the cache, at most all of them; 0 when the gateway does not say. */
   readonly cachedTokens?: number;
   /** Those of `promptTokens` that were written into the cache; none of them came from it. */
   readonly cacheWriteTokens?: number;
   /** Those of `cacheWriteTokens` that are kept for an hour. */
   readonly cacheWriteLongTokens?: number;
-  /** Those of `completionTokens` that were only thought. */
+  /** Those of `completionTokens` that were reasoning. */
   readonly reasoningTokens?: number;
 }
 

@@ -17,7 +17,7 @@ export interface BudgetFacts {
 export interface BudgetAsk {
   /** The most that the call can cost; null where that is not known. */
   readonly atMostNanoUsd: number | null;
-  /** The call itself says how much it may use: one that does not fit is refused, because it could ask for less. */
+  /** The call itself sets the bound: one that does not fit is refused, because it could request less. */
   readonly isOwnBound: boolean;
 }
 
@@ -39,7 +39,7 @@ export function decideReservation(facts: BudgetFacts, ask: BudgetAsk): BudgetDec
   if (fits && !isTaken) return { kind: 'go', heldNanoUsd: atMostNanoUsd, isAlone: false };
   if (inFlight > 0) return { kind: 'wait' };
   if (atMostNanoUsd !== null && ask.isOwnBound) return { kind: 'too_large', leftNanoUsd };
-  // Nobody else is there: it may have all that is left, and what it costs beyond that nobody could have held.
+  // No other call is in flight: it may have all that is left, and what it costs beyond that could not be held.
   return { kind: 'go', heldNanoUsd: leftNanoUsd, isAlone: true };
 }
 
@@ -53,7 +53,7 @@ export interface EndedCall {
   readonly seenNanoUsd: number | null;
 }
 
-/** A cost that nobody knows counts as what was held for it: an unpriced call uses its budget up rather than nothing. */
+/** An unknown cost counts as what was held for it: an unpriced call uses its budget up rather than nothing. */
 export function chargeOf({ heldNanoUsd, costNanoUsd, isUnbilled, seenNanoUsd }: EndedCall): number {
   if (costNanoUsd !== null) return costNanoUsd;
   if (isUnbilled) return 0;

@@ -1,6 +1,6 @@
 /**
  * Spend rows that a database had lost with its tail, or by an older copy (D26).
- * Owns the shape, which runs it is about, and its sentence; must not look for a row.
+ * Owns the shape, which runs it is about, and its sentence; must not search for a row.
  */
 import { counted } from '../text/counted.ts';
 import { formatUsd, nanoUsd, type NanoUsd } from './money.ts';

@@ -15,7 +15,7 @@ export const HOST_LABEL_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/;
 
 /** Characters of a label's value. */
 export const HOST_LABEL_VALUE_MAX = 128;
-/** Labels that one placement may ask for. */
+/** Labels that one placement may require. */
 export const HOST_LABELS_MAX = 32;
 
 /** Labels of a host, or labels that it must have. */
@@ -31,7 +31,7 @@ export interface HostCandidate {
   readonly labels: HostLabels;
   /** Its lease runs. */
   readonly isLive: boolean;
-  /** It hands nothing out any more. */
+  /** It takes no new sandbox any more. */
   readonly draining: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface HostPolicy {
   readonly strategy: HostStrategy;
 }
 
-/** What a job asks of the host of its sandboxes. */
+/** What a job requires of the host of its sandboxes. */
 export interface HostPin {
   /** The one host that will do; absent: any. */
   readonly name?: string | undefined;
@@ -55,9 +55,9 @@ export interface HostRequirement extends HostPolicy, HostPin {
   readonly alsoDraining?: boolean;
 }
 
-/** For which hosts one waits that cannot have any. */
+/** The hosts that a waiter waits for. */
 export interface HostWait {
-  /** In words: which, what is the matter with them, and what ends the wait. */
+  /** In words: which, what is wrong with them, and what ends the wait. */
   readonly said: string;
   /** Those that would do as soon as there is room on them. */
   readonly hosts: readonly string[];
@@ -66,7 +66,7 @@ export interface HostWait {
 /** The host, or why there is none. */
 export type HostChoice =
   | { readonly kind: 'chosen'; readonly name: string }
-  /** Those that would do have no room, or are not there at the moment: it may be had later. */
+  /** The hosts that fit have no room or no running lease at the moment: a later request may succeed. */
   | { readonly kind: 'full'; readonly limit: number; readonly current: number; readonly waitsFor?: HostWait }
   /** No host that is known will ever do. */
   | { readonly kind: 'none'; readonly reason: string };
@@ -96,7 +96,7 @@ function fits(host: HostCandidate, required: HostRequirement): boolean {
   return host.runtime === required.runtime && fitsPin(host, required);
 }
 
-/** Whether a sandbox that lives there may be had by whoever asks for this. */
+/** Whether a sandbox that lives there satisfies a request with this pin. */
 export function fitsPin(
   host: Pick<HostCandidate, 'name' | 'labels'>,
   { name, labels = {} }: HostPin,
@@ -107,7 +107,7 @@ export function fitsPin(
   );
 }
 
-/** What a job says of its hosts, where it says anything. */
+/** The hosts that a job names; undefined where it names none. */
 export function hostPin({
   host: name,
   labels,
@@ -123,7 +123,7 @@ function isPinned({ name, labels = {} }: HostPin): boolean {
   return name !== undefined || Object.keys(labels).length > 0;
 }
 
-/** What a job or a start that names a host is told where none is known. */
+/** The error for a job or a start that names a host where none is known. */
 export const NO_HOSTS = 'sandboxes of this deployment are bound to no host';
 
 /** `the host "gpu-1"`, `a host with the labels gpu: a100`. */
@@ -133,7 +133,7 @@ export function describePin({ name, labels = {} }: HostPin): string {
   return name === undefined ? `a host${having}` : `the host "${name}"${having}`;
 }
 
-/** For what one waits whose hosts are known, and what ends the wait. */
+/** The known hosts that a waiter waits for, and what ends the wait. */
 function whatFor(
   pin: HostPin,
   fitting: readonly HostCandidate[],

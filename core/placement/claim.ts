@@ -1,12 +1,12 @@
 /**
- * Whether a sandbox goes: with the last that leaves it, or because a run lets it go.
- * Owns the decision on who is in it, as it was loaded; must not mark anything.
+ * Whether a sandbox is released: with the last conversation that leaves it, or because its run no longer needs it.
+ * Owns the decision on the conversations in it, as they were loaded; must not mark anything.
  */
 
 /** `others`: a conversation that is not the run's is in it, or one whose item goes on. */
 export type ClaimOutcome = 'ours' | 'others' | 'busy';
 
-/** One that has just come has no record yet: it is nobody's, and at work. */
+/** A conversation that has just come has no record yet: it is not ours, and at work. */
 interface Occupant {
   readonly isOurs: boolean;
   readonly isAtWork: boolean;

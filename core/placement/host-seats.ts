@@ -1,6 +1,6 @@
 /**
- * Room on hosts as those who stand in the line for a slot find it, one after the other (D29, D33).
- * Owns what each of them leaves for the next. Pure: who stands where, and what hosts there are, comes in.
+ * Room on hosts as the waiters in the line for a slot find it, one after the other (D29, D33).
+ * Owns what each of them leaves for the next. Pure: the order of the line and the hosts come in.
  */
 import { chooseHost, type HostCandidate, type HostPin, type HostPolicy } from './choose-host.ts';
 
@@ -10,15 +10,15 @@ export interface WaiterHost extends HostPin {
 }
 
 /**
- * Gives the next one room on a host that will do for it, and says whether it had any: one that waits for a host of its
- * own holds up nobody who could go elsewhere. Without a policy sandboxes are bound to no host.
+ * Gives the next waiter room on a host that fits it, and returns whether it had any: one that waits for a host of its
+ * own does not hold up those that could go elsewhere. Without a policy sandboxes are bound to no host.
  */
 export type TakeSeat = (waiter: { readonly host?: WaiterHost | undefined }) => boolean;
 
 /** Room on hosts while several sandboxes are placed in one transaction. */
 export interface HostSeats {
   readonly take: TakeSeat;
-  /** As they are when everybody who took a seat has it. */
+  /** As they are when every waiter that took a seat has its sandbox. */
   left(): readonly HostCandidate[];
 }
 

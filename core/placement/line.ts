@@ -1,7 +1,7 @@
 /**
- * The line of those who wait for a slot, and whose turn it is (D29).
- * Owns the order: first come, first served, where nobody is held up by somebody whose own limit is reached. Pure: who
- * stands where comes in; must not reserve anything.
+ * The line of those that wait for a slot, and whose turn it is (D29).
+ * Owns the order: first come, first served, where a waiter whose own limit is reached does not hold up others. Pure:
+ * the line comes in; must not reserve anything.
  */
 import type { UserId } from '../ids.ts';
 import { CAPACITY_POLL_MS } from '../limits.ts';
@@ -30,8 +30,8 @@ export interface SlotCounts {
 }
 
 /**
- * Where each stands that must wait, 1 for the next; one that is not in it has a slot waiting for it.
- * Who is at its user's limit counts those of its user before it, another one everybody before it.
+ * The position of each that must wait, 1 for the next; one that is not in the map has a slot waiting for it. A waiter
+ * at its user's limit counts those of its user before it, any other counts all before it.
  */
 export function positionsOf(
   line: readonly InLine[],
@@ -62,14 +62,14 @@ export function slotReadyFor<One extends InLine>(line: readonly One[], counts: S
   return line.filter(({ waiterId }) => !positions.has(waiterId));
 }
 
-/** Null when there is a slot for this one, else where it stands; who is not in the line stands at its end. */
+/** Null when there is a slot for this one, else its position; one that is not in the line stands at its end. */
 export function positionOf(waiter: InLine, line: readonly Waiter[], counts: SlotCounts): number | null {
   const isIn = line.some(({ waiterId }) => waiterId === waiter.waiterId);
   return positionsOf(isIn ? line : [...line, waiter], counts).get(waiter.waiterId) ?? null;
 }
 
 /**
- * Null when there is a slot for whoever asks. The user's own limit is the one named when both are reached (D17); what is
+ * Null when there is a slot for the asker. The user's own limit is the one named when both are reached (D17); what is
  * free for those before it in the line is not free for it.
  */
 export function fullSlots(
@@ -86,12 +86,12 @@ export function fullSlots(
     : { kind: 'refused', limit: installationMax, current: taken, position };
 }
 
-/** Of `limit` slots `current` are taken; `position`: where whoever asked stands or would stand in the line, 1 for the next. */
+/** Of `limit` slots `current` are taken; `position`: the asker's place in the line, or at its end; 1 for the next. */
 export interface FullSlots extends Omit<TakenSlots, 'ofRun'> {
   readonly kind: 'refused';
 }
 
-/** Slots as somebody who waits for one sees them. */
+/** Slots as one that waits for a slot sees them. */
 export interface TakenSlots {
   readonly limit: number;
   readonly current: number;
@@ -111,19 +111,19 @@ export function describeWait({ limit, current, ofRun, waitsFor }: Omit<TakenSlot
   return `capacity (${current} of ${limit} in use: ${ofRun} of this run, ${others} ${others === 1 ? 'other' : 'others'})`;
 }
 
-/** Milliseconds between two looks for an idle sandbox that could make room, per position. */
+/** Milliseconds between two polls for an idle sandbox that could make room, per position. */
 const POLL_MS = 1_000;
 const POLL_MS_MAX = 30_000;
 
-/** When one that waits asks for room again where idle sandboxes are to make it: nobody tells it that an agent rests. */
+/** When a waiter polls for room that idle sandboxes would make: no notice reaches it when an agent comes to rest. */
 export function pollForRoomMs(position: number): number {
   return Math.min(POLL_MS_MAX, position * POLL_MS);
 }
 
-/** Beside what a worker tells when it begins: its lease may run again, or its labels may be others. */
+/** Beside the notice of a worker that begins: its lease may run again, or its labels may be others. */
 const POLL_FOR_HOST_MS = 60_000;
 
-/** When one that waits for a host of its own looks again: those in front oftener than those behind. */
+/** When a waiter for a host of its own polls again: those in front more often than those behind. */
 export function pollForHostMs(position: number): number {
   return Math.min(CAPACITY_POLL_MS, POLL_FOR_HOST_MS + position * POLL_MS);
 }

@@ -22,7 +22,7 @@ import { isRecycled, type RecyclingRules } from './recycling.ts';
 import type { SandboxStatus } from '../status.ts';
 import { sessionEndOf } from '../sandbox/session.ts';
 
-/** What a job says of its pool, as far as one placement must know it. */
+/** The pool's rules in the job, as far as one placement must know them. */
 export interface PoolRules extends RecyclingRules {
   /** Sandboxes at most, at least 1; one that is recycled and empty does not count. */
   readonly size: number;
@@ -43,7 +43,7 @@ export interface PoolPlacement extends PoolRules {
   readonly poolId: RunId;
   /** The item that the conversation works on. */
   readonly key: string;
-  /** Who has the same value shares a sandbox while there is room; null: shares with anybody. */
+  /** Conversations with the same value share a sandbox while there is room; null: shares with any. */
   readonly affinity: string | null;
 }
 
@@ -60,7 +60,7 @@ export function placeWithPool(question: PlacementQuestion, pool: PoolPlacement |
   return choice ?? spill(question, inPool);
 }
 
-/** Outside the pool, by the rules of the strategy; what was seen of the pool is told with it. */
+/** Outside the pool, by the rules of the strategy; the decision still lists what was seen of the pool. */
 function spill(question: PlacementQuestion, inPool: PlacementDecision): Placement {
   const placement = place(question);
   if (placement.kind === 'refused' || inPool.pool === undefined) return placement;
@@ -161,7 +161,7 @@ function isLiving({ candidate, pooled }: Member, { now }: PlacementQuestion, poo
   return pooled.heldCount > 0 || !isRecycled(candidate, pooled, pool, now);
 }
 
-/** How a sandbox goes with the affinity that is asked for: `free` is nobody's, or nobody is in it. */
+/** How a sandbox fits the requested affinity: `free` has no affinity, or is empty. */
 function fitOf({ affinity, heldCount }: PooledSandbox, pool: PoolPlacement): 'same' | 'free' | 'other' {
   if (affinity === pool.affinity) return 'same';
   if (pool.affinity === null || affinity === null || heldCount === 0) return 'free';
@@ -172,14 +172,14 @@ const FITS = ['same', 'free', 'other'] as const;
 
 /** Its own kind first, then those that are up, then the order of the strategy among them. */
 function byFit(pool: PoolPlacement, { strategy }: PlacementQuestion): (a: Member, b: Member) => number {
-  // A conversation of its own sandbox is what one place in each means; among those, nobody has more than another.
+  // With one place in each, every conversation has its own sandbox; among those, none has more than another.
   const prefer: Order = PREFERENCE[strategy === 'NO_GROUPING' ? 'FEWEST_CONVERSATIONS' : strategy];
   const rank = (member: Member): number =>
     (pool.affinity === null ? 0 : FITS.indexOf(fitOf(member.pooled, pool)) * 3) + readiness(member.candidate);
   return (a, b) => rank(a) - rank(b) || prefer(counted(a), counted(b));
 }
 
-/** Whose item has ended is attached still, and no load. */
+/** A conversation whose item has ended is still attached, but is no load. */
 function counted({ candidate, pooled }: Member): PlacementCandidate {
   return { ...candidate, attachedCount: pooled.heldCount };
 }

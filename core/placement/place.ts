@@ -29,10 +29,10 @@ export interface PlacementCandidate {
   readonly host?: Pick<HostCandidate, 'name' | 'labels'>;
 }
 
-/** What the store knows of a sandbox that a run keeps for itself. */
+/** What the store has of a sandbox that a run keeps for itself. */
 export interface PooledSandbox {
   readonly poolId: RunId;
-  /** Of whom it was taken for when it was empty; null: of nobody, or of one without affinity. */
+  /** The affinity that it was taken for when it was empty; null: none was set. */
   readonly affinity: string | null;
   /** Conversations ever placed in it. */
   readonly placedCount: number;
@@ -60,7 +60,7 @@ export const DISQUALIFICATIONS = [
   'full',
   'session_ends_soon',
   'refused_before',
-  /** It belongs to the pool of a run, and whoever asks does not. */
+  /** It belongs to the pool of a run, and the conversation does not. */
   'of_a_pool',
   /** It has had as many conversations, or is as old, as its pool allows. */
   'recycled',
@@ -100,7 +100,7 @@ export interface PlacementRefusal {
     | 'pool_full'
     | 'queue_full';
   readonly reason: string;
-  /** Of one for want of a slot. */
+  /** Of a refusal for want of a slot. */
   readonly slots?: { readonly limit: number; readonly current: number };
 }
 
@@ -181,7 +181,7 @@ function disqualify(candidate: PlacementCandidate, question: PlacementQuestion):
   return left < SESSION_LEFT_FOR_PLACEMENT_MS ? 'session_ends_soon' : null;
 }
 
-/** On a host that will not do for whoever asks, or on none at all. */
+/** On a host that does not satisfy the request, or on none at all. */
 export function isElsewhere({ host }: PlacementCandidate, { host: pin }: PlacementQuestion): boolean {
   return pin !== undefined && (host === undefined || !fitsPin(host, pin));
 }

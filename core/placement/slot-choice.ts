@@ -1,5 +1,5 @@
 /**
- * Whether a host has the slot that was asked for, and what becomes of a conversation that gets none (D17, D29, D33).
+ * Whether a host has the slot that is requested, and what becomes of a conversation that gets none (D17, D29, D33).
  * Owns the decision on facts that are loaded, for a store and for the simulation alike; must not take anything.
  */
 import type { SandboxId } from '../ids.ts';
@@ -14,7 +14,7 @@ export type NoSlot =
 /** The slot, or why there is none. */
 export type SlotChoice = { readonly kind: 'granted'; readonly host?: string } | NoSlot;
 
-/** The slots of the hosts are asked for last: whose limit is reached already is told that one. */
+/** The slots of the hosts are checked last: a limit of the user or the installation is named first. */
 export function slotOn(choice: HostChoice, position: number): SlotChoice {
   switch (choice.kind) {
     case 'chosen':
@@ -28,7 +28,7 @@ export function slotOn(choice: HostChoice, position: number): SlotChoice {
   }
 }
 
-/** What a conversation asks for that would have got a new sandbox. */
+/** The request of a conversation that would have got a new sandbox. */
 interface Asked {
   /** Has room as well, and is taken when no slot is free for a new one. */
   readonly otherwise: SandboxId | undefined;
@@ -55,7 +55,7 @@ export function withoutSlot(none: NoSlot, { otherwise, waits, host }: Asked): Wi
       kind: 'refused',
       refusal: { code: 'placement_failed', reason: `Cannot place the conversation: ${reason}` },
     };
-  // A host that is named may begin at any time, and until then a person has to see what is waited for.
+  // A host that is named may begin at any time, and until then the user has to see what is waited for.
   const waitsFor = { said: `a host: ${reason}`, hosts: [] };
   return { kind: 'waits', slots: { limit: 0, current: 0, position, waitsFor } };
 }
@@ -65,7 +65,7 @@ export function leavesLine({ kind }: { readonly kind: string }): boolean {
   return kind === 'placed' || kind === 'refused';
 }
 
-/** It stood in the line and took no slot: what was free for it is free for the next, who has to hear of it. */
+/** It stood in the line and took no slot: what was free for it is free for the next, which must be notified. */
 export function passesSlotOn(
   stood: boolean,
   outcome: { readonly kind: string; readonly created?: boolean },

@@ -5,7 +5,7 @@
 
 /** A program that speaks the Agent Client Protocol and works on an item. */
 export interface PlanAgent {
-  /** As the job names it; reports tell agents apart by it. */
+  /** As the job names it; reports distinguish agents by it. */
   readonly name: string;
   /** The program and its arguments; empty: our own agent. */
   readonly command: readonly string[];
@@ -13,7 +13,7 @@ export interface PlanAgent {
   readonly environment: Readonly<Record<string, string>>;
   /** The mode its sessions begin in; null: its own choice. */
   readonly mode: string | null;
-  /** What the program must say of itself; null: any. */
+  /** The version that the program must report; null: any. */
   readonly version: string | null;
 }
 
@@ -23,8 +23,8 @@ export const REFERENCE_AGENT = 'reference';
 type Preset = Pick<PlanAgent, 'command' | 'environment'>;
 
 /**
- * OpenCode takes its whole configuration from a variable. One provider, so that nothing leads to another host; and every
- * change asks, so that the policy of the conversation decides.
+ * OpenCode takes its whole configuration from a variable. One provider, so that nothing leads to another host; and
+ * every change needs a confirmation, so that the policy of the conversation decides.
  */
 const OPENCODE_CONFIG = {
   autoupdate: false,
@@ -44,8 +44,8 @@ const OPENCODE_CONFIG = {
 };
 
 /**
- * Codex asks for an account unless a provider of its own is configured, and speaks the words of responses alone. Its own
- * sandbox cannot be made inside of ours, so it begins in the mode without one; in that mode it asks for nothing.
+ * Codex wants an account unless a provider of its own is configured, and speaks the Responses API alone. Its own
+ * sandbox cannot be made inside of ours, so it begins in the mode without one, which never requests a confirmation.
  */
 const CODEX_CONFIG = {
   model: '${LLM_MODEL}',
@@ -107,12 +107,12 @@ const PRESETS: Readonly<Record<string, Preset>> = {
   },
 };
 
-/** False for Codex in the mode that its preset begins in: a policy that wants to be asked would ask nobody. */
+/** False for Codex in the mode that its preset begins in: a policy that needs confirmations would get no request. */
 export function asksBeforeActing({ environment, mode }: PlanAgent): boolean {
   return mode !== null || environment['INITIAL_AGENT_MODE'] !== CODEX_UNASKED_MODE;
 }
 
-/** Packages of npm that have the program of a preset, for whoever installs it. */
+/** Packages of npm that have the program of a preset, for the operator who installs it. */
 export const AGENT_PACKAGES: Readonly<Record<string, string>> = {
   opencode: 'opencode-ai',
   'claude-code': '@agentclientprotocol/claude-agent-acp',
@@ -120,7 +120,7 @@ export const AGENT_PACKAGES: Readonly<Record<string, string>> = {
   gemini: '@google/gemini-cli',
 };
 
-/** Names under which a job may ask for an agent without saying its command. */
+/** Names under which a job may choose an agent without writing its command. */
 export const AGENT_PRESETS: readonly string[] = Object.keys(PRESETS);
 
 /** Null: the name is no preset, and there is no command. What is written wins over the preset. */

@@ -11,12 +11,12 @@ export type CodeHostKind = (typeof CODE_HOST_KINDS)[number];
 export const ISSUE_STATES = ['open', 'closed', 'all'] as const;
 export type IssueState = (typeof ISSUE_STATES)[number];
 
-/** One issue as it was when the plan was made. Every text is bounded, and came from anybody (D31). */
+/** One issue as it was when the plan was made. Every text is bounded, and may come from any stranger (D31). */
 export interface IssueRow {
   readonly number: number;
   readonly title: string;
   readonly body: string;
-  /** All comments that were read, oldest first, each behind a line that says whose it is. */
+  /** All comments that were read, oldest first, each behind a line that names its author. */
   readonly comments: string;
   readonly url: string;
   readonly author: string;
@@ -24,12 +24,12 @@ export interface IssueRow {
   readonly labels: readonly string[];
 }
 
-/** What a job asks a code host for. */
+/** What a job queries of a code host. */
 export interface IssueQuery {
   /** Id of the conversation entry that is run over them. */
   readonly entry: string;
   readonly kind: CodeHostKind;
-  /** Word of `code_hosts`. */
+  /** Key in `code_hosts`. */
   readonly host: string;
   /** `owner/name`. */
   readonly repository: string;
@@ -40,14 +40,14 @@ export interface IssueQuery {
   readonly limit: number;
 }
 
-/** What one question gave: the rows a plan rests on. */
+/** What one query returned: the rows a plan rests on. */
 export interface PlanIssues extends IssueQuery {
   readonly rows: readonly IssueRow[];
 }
 
 /** The issue that an item is about. */
 export interface PlanIssue {
-  /** Word of `code_hosts`. */
+  /** Key in `code_hosts`. */
   readonly host: string;
   readonly repository: string;
   readonly number: number;
@@ -55,7 +55,7 @@ export interface PlanIssue {
   readonly url: string;
 }
 
-/** Whether two questions are one: their answer is the same as long as nothing changes on the host. */
+/** Whether two queries are one: their answer is the same as long as nothing changes on the host. */
 export function isSameQuery(a: IssueQuery, b: IssueQuery): boolean {
   return (
     a.entry === b.entry &&

@@ -35,7 +35,7 @@ export interface PlanItem {
   /** Model name as the proxy lists it. */
   readonly model: string;
   readonly tags: Readonly<Record<string, string>>;
-  /** What its trace tells of it (D21); absent for nothing. */
+  /** What its trace carries (D21); absent for nothing. */
   readonly observability?: Observability;
   /** Environment name → job secret name. */
   readonly secrets: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export interface PlanItem {
   readonly setup?: PlanSetup;
   readonly limits: PlanItemLimits;
   readonly priority: number;
-  /** Who has the same value shares sandboxes of the pool; absent for none. */
+  /** Items with the same value share sandboxes of the pool; absent for none. */
   readonly affinity?: string;
   /** From 1, where the entry is repeated; absent otherwise. */
   readonly repeat?: number;
@@ -58,7 +58,7 @@ export interface PlanItem {
   readonly retry?: readonly PlanRetryRule[];
   readonly wait?: PlanWait;
   readonly collect?: readonly CollectStep[];
-  /** Absent when it needs nobody. */
+  /** Absent when it needs no other entry. */
   readonly needs?: readonly PlanNeed[];
   /** It is no conversation: others take its place once the rows are known that an earlier stage writes. */
   readonly awaits?: PlanAwaited;
@@ -160,7 +160,7 @@ export interface PlanBreaker {
   readonly on: readonly FailureClass[];
   readonly windowMs: number;
   readonly count: number;
-  /** Absent: it holds the run until somebody resumes it. */
+  /** Absent: it holds the run until a client resumes it. */
   readonly recover?: PlanRecovery;
 }
 
@@ -180,7 +180,7 @@ export interface PlanBudget {
   readonly mode: 'observe' | 'audit' | 'enforce';
   /** What an exceeded budget does to the run in `enforce`; absent: it is paused. */
   readonly onExceeded?: 'drain' | 'cancel';
-  /** Spend at which the run says so, once; absent for none. */
+  /** Spend at which the run reports it, once; absent for none. */
   readonly softNanoUsd?: number;
 }
 
@@ -209,7 +209,7 @@ export interface PlanCleanup {
   readonly onCollectFailure: 'keep' | 'delete';
 }
 
-/** Against which bill a run is held, and what must come of it. */
+/** Against which bill a run is checked, and what must be true of the result. */
 export interface PlanReconcile {
   readonly rows:
     | { readonly from: 'gateway' }
@@ -234,7 +234,7 @@ export interface PlanReport {
   readonly file: string;
 }
 
-/** Told when the run has ended, however it ended; steps are carried out one after the other, and change no outcome. */
+/** Notified when the run has ended, however it ended; steps run one after the other, and change no outcome. */
 export interface PlanNotify {
   readonly kind: 'notify';
   /** An address as `WEBHOOK_ADDRESS` has it, or the secret of the job that holds one. */
@@ -257,7 +257,7 @@ export interface PlanSchedule {
   readonly timezone: string;
   /** What happens when the run before is still going on. */
   readonly overlap: 'skip' | 'buffer_one' | 'buffer_all' | 'cancel_other' | 'allow_all';
-  /** How long ago a run may have been due that is made up for; null: as long as the server says. */
+  /** How long ago a run may have been due that is made up for; null: the server's own limit. */
   readonly catchupMs: number | null;
   /** Each run begins later by a random time up to this; null: at once. */
   readonly jitterMs: number | null;
@@ -274,7 +274,7 @@ export interface Plan {
   readonly inputs?: Readonly<Record<string, string | number | boolean>>;
   readonly secrets: Readonly<Record<string, SecretReference>>;
   readonly items: readonly PlanItem[];
-  /** What code hosts answered when the plan was made; absent where none was asked. */
+  /** What code hosts answered when the plan was made; absent where none was queried. */
   readonly issues?: readonly PlanIssues[];
   readonly placement: PlanPlacement;
   readonly admission: PlanAdmission;

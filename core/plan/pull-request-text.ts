@@ -1,7 +1,7 @@
 /**
- * What stands in the pull request of an item: title, body, and the mark by which it is known again.
- * Owns the words in braces and the layout; what agents and issues say stands in it as text alone (D31), and secrets are
- * taken out by whoever knows them.
+ * What stands in the pull request of an item: title, body, and the mark by which it is found again.
+ * Owns the words in braces and the layout; what agents and issues write stands in it as text alone (D31), and the
+ * caller takes secrets out of it.
  */
 import { fillWords } from '../text/fill-words.ts';
 import type { PlanIssue } from './plan-issue.ts';
@@ -11,12 +11,12 @@ import type { PlanPullRequest } from './plan-deliver.ts';
 export const TITLE_DEFAULT = '{title}';
 /** Hosts take 255 characters. */
 const TITLE_CHARS_MAX = 240;
-/** What a person reads before the change itself; the whole is in the trajectory. */
+/** A reviewer reads it before the change itself; the whole is in the trajectory. */
 const SUMMARY_CHARS_MAX = 6_000;
 /** Hosts take 65,536 characters. */
 const BODY_CHARS_MAX = 60_000;
 
-/** What the text of a pull request may speak of. */
+/** The facts that the text of a pull request may use. */
 export interface PullRequestFacts {
   readonly job: string;
   readonly run: string;
@@ -24,7 +24,7 @@ export interface PullRequestFacts {
   readonly issue: PlanIssue | null;
   /** True when the issue is of the repository that the branch is pushed to. */
   readonly isOwnIssue: boolean;
-  /** What the agent said last; null for nothing. */
+  /** The agent's last message; null for none. */
   readonly summary: string | null;
   /** Command of the check, and whether it passed; null where the job has none. */
   readonly check: { readonly command: string; readonly hasPassed: boolean } | null;
@@ -40,7 +40,7 @@ export interface PullRequestText {
   readonly marker: string;
 }
 
-/** `hide` takes out what nobody may read. */
+/** `hide` takes out secrets. */
 export function pullRequestText(
   { title, body, comment }: Pick<PlanPullRequest, 'title' | 'body' | 'comment'>,
   facts: PullRequestFacts,
@@ -59,7 +59,7 @@ export function pullRequestText(
   };
 }
 
-/** No reader sees it, and no other item of any run has it. */
+/** Invisible to readers, and unique among all items of all runs. */
 function markerOf({ run, key }: PullRequestFacts): string {
   return `<!-- parley: ${run} ${key} -->`;
 }
@@ -85,7 +85,7 @@ function summaryPart({ summary }: PullRequestFacts, hide: (text: string) => stri
   return `## Summary\n\n${fenced(cut(hide(summary.trim()), SUMMARY_CHARS_MAX))}`;
 }
 
-/** As it was written: it mentions nobody, closes nothing and loads nothing. */
+/** As it was written: it mentions no user, closes no issue and loads nothing. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = '`'.repeat(longest + 1);

@@ -1,5 +1,5 @@
 /**
- * Rows that only model and time could join: whose each may be, and why that is not certain (D27, D35).
+ * Rows that only model and time could join: who may have caused each, and why that is not certain (D27, D35).
  * Owns the doubts, and never calls certain what could be otherwise; must not settle a row.
  */
 import { NOBODY, type CallTable } from './reconcile-calls.ts';
@@ -11,7 +11,7 @@ import { CANDIDATES_MAX } from './reconcile-verdict.ts';
 import type { WaitingRows } from './reconcile-waiting.ts';
 import { CallWindows, type Tolerance, type WindowRow, type WindowOptions } from './reconcile-windows.ts';
 
-/** Rows that have no id of ours and that nothing shows to be somebody else's; an owner they name is without proof. */
+/** Rows without an id of ours, and not shown to be of other callers; an owner that they name is without proof. */
 export interface TimedRows {
   readonly rows: WaitingRows;
   /** Their places, in the order of time. */
@@ -22,7 +22,7 @@ export interface TimedRows {
 export interface Timed {
   /** Conversations whose open calls it could bill. */
   readonly owners: readonly number[];
-  /** More rows than open calls are there. */
+  /** There are more rows than open calls. */
   readonly isCrowded: boolean;
   /** Null when one conversation has caused it, or none. */
   readonly doubt: AmbiguousWhy | null;
@@ -37,7 +37,7 @@ export interface TimeRules {
   knownName(model: string): string;
 }
 
-/** One for each row, in their order, which is that of time. What rows show of others is added to `contraries`. */
+/** One for each row, in order of time. What rows show of other callers is added to `contraries`. */
 export function* timeRows(
   { rows: waiting, order }: TimedRows,
   calls: CallTable,
@@ -99,19 +99,19 @@ interface Known {
 
 /**
  * What else could have caused a row that fits the open calls of one conversation by model and time (D35).
- * Owns the question; must not look for the conversation, or say what becomes of the row.
- * Time says who could have caused a row, not that nobody else has. Two others could have: a call of another
- * conversation that is billed already, for the row may bill it again; and somebody who is none of ours, once the bill
- * shows that there is such a one. Against both a row has its tokens, as long as nobody else is known to have the same.
+ * Owns the question; must not search for the conversation, or decide what becomes of the row. Time shows which calls
+ * could have caused a row, not that no other has. Two others could have: a call of another conversation that is billed
+ * already, for the row may bill it again; and a caller that is none of ours, once the bill shows such a one. Against
+ * both a row has its tokens, as long as no other is known to have the same.
  */
 class OtherOrigins {
   private readonly open: CallWindows;
   private readonly contraries: Contraries;
   private readonly rows: WindowOptions['rows'];
-  /** Of the bill as it is when the question is first asked. */
+  /** Of the bill as it is when this is constructed. */
   private readonly areShown: boolean;
   private readonly billed: CallWindows;
-  /** By the tokens of rows: whose calls have them. */
+  /** By the tokens of rows: the owner of the calls that have them. */
   private readonly ownerByTokens = new Map<number, number | null>();
 
   constructor(calls: CallTable, { open, contraries, options }: Known) {
@@ -141,7 +141,7 @@ class OtherOrigins {
     const again = hasItsTokens ? this.billed.ownersByTokens(place, 2) : this.billed.ownersAt(place, 2);
     if (again.some((other) => other !== owner)) return true;
     const { owner: named = null, tokens = null } = this.rows[place] ?? {};
-    // Nobody else knows the id of a conversation, proof or not.
+    // No other caller has the id of a conversation, proof or not.
     if (named !== null || !this.areShown) return false;
     return !hasItsTokens || !this.isOnlyOf(tokens, owner);
   }

@@ -1,6 +1,6 @@
 /**
  * Our own side of reconciliation: the calls the proxy recorded, by response id and by conversation.
- * Owns which of them are billed already; must not look at windows or decide what becomes of a row.
+ * Owns which of them are billed already; must not use windows or decide what becomes of a row.
  *
  * There may be millions of calls: they are kept as columns of numbers, and a call is its position in them.
  */
@@ -34,7 +34,7 @@ export interface ExactCall {
   readonly isBilledAgain: boolean;
 }
 
-/** What its calls say of a conversation. */
+/** What its calls show of a conversation. */
 interface Caller {
   user: string | null;
   team: string | null;
@@ -95,7 +95,7 @@ export class CallTable {
     return this.responseIds.length > 0;
   }
 
-  /** No row will be looked for by its response id any more: the index is half of the memory of all calls. */
+  /** Response ids are not needed any more: the index is half of the memory of all calls. */
   forgetResponses(): void {
     [this.responseIds, this.firsts] = [new TextIndex(), int32Column()];
   }
@@ -133,7 +133,7 @@ export class CallTable {
     return place;
   }
 
-  /** `likely` is that of the call before: most texts are compared with it and never looked for. */
+  /** `likely` is that of the call before: most texts are compared with it and never searched for. */
   private modelPlace(name: string, likely: number): number {
     if (this.models[likely] === name) return likely;
     const known = this.modelPlaces.get(name);
@@ -156,7 +156,7 @@ export class CallTable {
   /** The conversation that a session id or an attempt id names; null when it is none of those given. */
   ownerOf(id: string | null): number | null {
     if (id === null) return null;
-    // Most ids come in their normal form: looked up as they are first, since there may be millions.
+    // Most ids come in their normal form: these are tried first, since there may be millions.
     return this.byIdentity.get(id) ?? this.byIdentity.get(normalUuid(id)) ?? null;
   }
 
@@ -219,7 +219,7 @@ export class CallTable {
     return this.modelPlaces.get(name) ?? null;
   }
 
-  /** Prompt and completion; null where the call does not say both, such as one that was cut. */
+  /** Prompt and completion; null where the call does not have both, such as one that was cut. */
   tokensAt(call: number): readonly [number, number] | null {
     const [prompt, completion] = [this.prompts.at(call), this.completions.at(call)];
     return prompt === UNKNOWN || prompt + completion === 0 ? null : [prompt, completion];
@@ -230,7 +230,7 @@ export class CallTable {
     return this.callers[owner]?.tokens.get(this.modelPlaces.get(model) ?? NONE) ?? 0;
   }
 
-  /** Who caused the calls of a conversation; null when our proxy was not told. */
+  /** The user that caused the calls of a conversation; null when our proxy did not receive it. */
   userOf(owner: number): string | null {
     return this.callers[owner]?.user ?? null;
   }
@@ -271,13 +271,13 @@ export class CallTable {
   }
 }
 
-/** What a gateway refused it does not bill. */
+/** A gateway does not bill what it refused. */
 function kindOf({ state, httpStatus, endedAt }: JoinableCall, billReadAt: number): number {
   if (state === 'succeeded') return (endedAt ?? 0) > billReadAt ? BILLABLE : SUCCEEDED;
   return state === 'failed' && httpStatus !== null && httpStatus >= 400 ? REFUSED : BILLABLE;
 }
 
-/** The end of an interrupted call is when somebody noticed, which may be days later. */
+/** An interrupted call ends, by its record, when the interruption was detected, which may be days later. */
 function endOf({ state, startedAt, endedAt }: JoinableCall): number {
   return endedAt === null || state === 'interrupted' || state === 'open' ? startedAt : endedAt;
 }

@@ -1,10 +1,10 @@
 /**
- * What a bill shows that speaks against joining any of its rows by time: rows of others, rows that came twice, rows
- * that came late.
+ * What a bill shows that speaks against joining any of its rows by time: rows of other callers, rows that came twice,
+ * rows that came late.
  * Owns what is remembered of them; must not judge a row.
  *
- * A row without an id is one of our calls' only as long as it can be nobody else's. Once a bill has rows that are none
- * of ours, its next row without an id may be one of theirs, whatever its time.
+ * A row without an id is one of our calls' only as long as no other caller can have caused it. Once a bill has rows
+ * that are none of ours, its next row without an id may be one of theirs, whatever its time.
  */
 import { float64Column } from '../columns.ts';
 
@@ -17,7 +17,7 @@ export class Contraries {
   private readonly tokens = float64Column();
   private sorted: Float64Array | null = null;
 
-  /** The tokens of a row that is nobody's of ours, or of which nobody can say which of our calls it bills. */
+  /** The tokens of a row that no call of ours caused, or that fits several of our calls alike. */
   addTokens(tokens: number | null): void {
     this.hasAny = true;
     if (tokens !== null) this.tokens.push(tokens);
@@ -33,7 +33,7 @@ export class Contraries {
     return this.hasAny;
   }
 
-  /** A row that is none of ours has the same tokens. To be asked when all rows were added. */
+  /** A row that is none of ours has the same tokens. To be called when all rows were added. */
   haveTokens(wanted: number): boolean {
     const sorted = (this.sorted ??= this.tokens.all().sort());
     let [low, high] = [0, sorted.length];

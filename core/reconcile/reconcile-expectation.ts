@@ -1,5 +1,5 @@
 /**
- * What somebody expects of a reconciliation, such as `unmatched<=1%`.
+ * What a job or a user expects of a reconciliation, such as `unmatched<=1%`.
  * Owns the notation and the comparison, which is exact; must not print.
  */
 import { decimalToUsd, parseDecimal, type NanoUsd } from '../money/money.ts';
@@ -12,7 +12,7 @@ export const COUNT_MEASURES = ['unbilled', 'unpriced', 'duplicates', 'late'] as 
 type AmountMeasure = (typeof AMOUNT_MEASURES)[number];
 type CountMeasure = (typeof COUNT_MEASURES)[number];
 
-/** What a job says must come of its reconciliation. */
+/** What the result of a reconciliation must keep to. */
 export type Expectation =
   /** At most `digits` / 10^`scale` percent. */
   | {

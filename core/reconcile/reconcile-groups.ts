@@ -1,5 +1,5 @@
 /**
- * What falls on whom: amounts and unbilled calls by model, user, team and tag.
+ * How costs are distributed: amounts and unbilled calls by model, user, team and tag.
  * Owns the grouping, each list of which sums to the totals; must not decide what becomes of a row.
  */
 import type {
@@ -17,7 +17,7 @@ export const GROUPED_TAGS_MAX = 50;
 /** The name of everything beyond GROUPS_MAX; no user, team or model is called so. */
 export const OTHER_GROUPS = '(others)';
 
-/** Where a row or a call belongs; null where nobody says. */
+/** Where a row or a call belongs; null where neither side names it. */
 export interface Place {
   readonly model: string;
   readonly user: string | null;

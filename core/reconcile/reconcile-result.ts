@@ -1,5 +1,5 @@
 /**
- * What reconciliation is given and what it says (D27).
+ * The input of a reconciliation and its result (D27).
  * Owns shapes; must not join anything.
  */
 import type { ConversationId } from '../ids.ts';
@@ -22,7 +22,7 @@ export interface ReconcileConversation {
 /** Everything but the rows of either side. */
 export interface ReconcileRules {
   readonly conversations: readonly ReconcileConversation[];
-  /** Only with header forwarding does spend metadata reach the gateway, so only then may it be believed. */
+  /** Only with header forwarding does spend metadata reach the gateway, so only then is it trusted. */
   readonly isForwarding: boolean;
   /** How long before and after a call a row of it may begin. */
   readonly windowBeforeMs: number;
@@ -49,14 +49,14 @@ interface VerdictBase {
   /** Position of the row in the export, counted from 1. */
   readonly position: number;
   readonly cost: NanoUsd;
-  /** Billed before, by its response id or because no call is left for it: the amount counts, and somebody should ask why. */
+  /** Billed before, by its response id or because no call is left for it: the amount counts, and needs a check. */
   readonly isDuplicate: boolean;
 }
 
-/** What of a row is asked for once it is known what it names. */
+/** The part of a row that is needed once its ids are resolved. */
 export type JudgedRow = Omit<GatewayRow, 'sessionId' | 'metadataSessionId' | 'tags' | 'keyName'>;
 
-/** To whom one row of a bill belongs, and how that was found. */
+/** The conversation that one row of a bill belongs to, and how that was found. */
 export type RowVerdict =
   | (VerdictBase & {
       readonly kind: 'assigned';
@@ -72,7 +72,7 @@ export type RowVerdict =
       readonly candidates: readonly ConversationId[];
       /** True when there are more than those listed: such a row is never split. */
       readonly isTruncated: boolean;
-      /** Empty unless the split was asked for; sums to `cost` then. */
+      /** Empty unless the split was requested; sums to `cost` then. */
       readonly estimated: readonly EstimatedShare[];
     })
   | (VerdictBase & {
@@ -81,16 +81,16 @@ export type RowVerdict =
     });
 
 /**
- * `several`: conversations could have caused it. `crowded`: its window has more rows than open calls.
- * `clock_unknown`: no row was joined by response id, so that time proves nothing (D35). `other_callers`: a call of
- * another caller of our proxy fits as well. `time_alone`: it is probably the one candidate's, but it may bill the call of
- * another conversation again, or the bill has rows of others and nothing but its time and model tells it from theirs.
+ * `several`: conversations could have caused it. `crowded`: its window has more rows than open calls. `clock_unknown`:
+ * no row was joined by response id, so that time proves nothing (D35). `other_callers`: a call of another caller of our
+ * proxy fits as well. `time_alone`: it is probably the one candidate's, but it may bill the call of another
+ * conversation again, or the bill has rows of others and only its time and model set it apart from them.
  */
 export type AmbiguousWhy = 'several' | 'crowded' | 'clock_unknown' | 'other_callers' | 'time_alone';
 
 /**
- * `other_caller`: our proxy sent it, for nobody among these conversations. `foreign`: it has an id, and it is that of
- * no call of ours. `no_candidate`: no call of ours fits.
+ * `other_caller`: our proxy sent it, for none of these conversations. `foreign`: it has an id, and it is that of no
+ * call of ours. `no_candidate`: no call of ours fits.
  */
 export type UnassignedWhy = 'other_caller' | 'foreign' | 'no_candidate';
 
@@ -104,9 +104,9 @@ export interface ConversationTotal {
   readonly estimated: UsdSum;
 }
 
-/** What falls on one model, user, team or value of a tag, in both directions. */
+/** The costs of one model, user, team or value of a tag, in both directions. */
 export interface ReconcileGroup {
-  /** Null where neither side says. */
+  /** Null where neither side names one. */
   readonly name: string | null;
   readonly rows: number;
   /** Rows without a price, which are in no amount. */
@@ -132,7 +132,7 @@ export interface Reconciliation extends ReconcileSums {
   readonly verdicts: readonly RowVerdict[];
 }
 
-/** What reconciliation says of all rows together. */
+/** The result for all rows together. */
 export interface ReconcileSums {
   /** One per conversation, in the order they were given. */
   readonly conversations: readonly ConversationTotal[];
@@ -144,7 +144,7 @@ export interface ReconcileSums {
   /** What of `ambiguous` was split among conversations. */
   readonly estimated: UsdSum;
   readonly counts: ReconcileCounts;
-  /** Calls of these conversations that succeeded and that nobody billed: at most UNBILLED_SHOWN_MAX of their ids. */
+  /** Calls of these conversations that succeeded and are on no bill: at most UNBILLED_SHOWN_MAX of their ids. */
   readonly unbilledCalls: readonly string[];
   readonly breakdown: ReconcileBreakdown;
   /** How far the gateway's clock is ahead of ours; null when no row was joined by response id. */

@@ -30,7 +30,7 @@ interface Counting extends Pick<ConversationTotal, 'conversationId' | 'key'> {
 
 export class RunningTotals {
   private readonly perConversation: ReadonlyMap<string, Counting>;
-  /** The same by their position: to look for an id takes longer than all else that is done for a row. */
+  /** The same by their position: finding an id takes longer than all else that is done for a row. */
   private readonly byOwner: readonly (Counting | undefined)[];
   private readonly sums = {
     assigned: new ExactSum(),

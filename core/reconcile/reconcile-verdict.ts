@@ -1,6 +1,6 @@
 /**
- * What is said of a row once it is known who could have caused it.
- * Owns the shape of verdicts, lateness and the split by tokens; must not look for candidates.
+ * The verdict on a row once it is known which conversations could have caused it.
+ * Owns the shape of verdicts, lateness and the split by tokens; must not search for candidates.
  */
 import { ZERO_USD, nanoUsd, type NanoUsd } from '../money/money.ts';
 import type { CallTable } from './reconcile-calls.ts';
@@ -14,7 +14,7 @@ import type {
   UnassignedWhy,
 } from './reconcile-result.ts';
 
-/** Candidates listed for one row: more say no more, and would make a busy hour quadratic. */
+/** Candidates listed for one row: more would not help, and would make a busy hour quadratic. */
 export const CANDIDATES_MAX = 64;
 
 const NO_SHARES: readonly EstimatedShare[] = [];
@@ -28,9 +28,9 @@ export interface Found {
   readonly isDuplicate: boolean;
   /** When it began, by our clock. */
   readonly startedAt: number;
-  /** Why it is not certain although somebody could have caused it; null when one conversation has. */
+  /** Why it is not certain although a conversation could have caused it; null when one conversation has. */
   readonly doubt: AmbiguousWhy | null;
-  /** Of a row that nobody here has caused. */
+  /** Of a row that none of these conversations has caused. */
   readonly why: UnassignedWhy;
 }
 
@@ -71,7 +71,7 @@ export class Judge {
     return { kind: 'assigned', position, cost, isDuplicate, by, conversationId, isLate };
   }
 
-  /** What may be nobody's here is not split: an estimate of whose it is would say that it is somebody's. */
+  /** What may be another caller's is not split: an estimate would present it as caused by these conversations. */
   private share(row: JudgedRow, owners: readonly number[], doubt: AmbiguousWhy) {
     const isTruncated = owners.length > CANDIDATES_MAX;
     const listed = owners.slice(0, CANDIDATES_MAX);
@@ -101,7 +101,7 @@ export class Judge {
 /**
  * Parts in the order of the weights; equal parts when every weight is 0. Left-over nano-USD go to the largest
  * remainders, ties to the earlier weight. Weights are integers of 0 or more.
- * @throws RangeError when there is nobody to give an amount to.
+ * @throws RangeError when there are no weights.
  */
 export function splitExactly(amount: NanoUsd, weights: readonly number[]): readonly NanoUsd[] {
   if (weights.length === 0) throw new RangeError('Cannot split the amount: there is nobody to give it to');

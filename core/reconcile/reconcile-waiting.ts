@@ -1,8 +1,8 @@
 /**
- * Rows that have to wait until every row was seen: those that are no call's by their id.
+ * Rows that have to wait until every row was seen: those that no id assigns to a call.
  * Owns what is kept of each, and their order; must not judge a row.
  *
- * Of a gateway that tells no ids these are all rows of a bill: as objects, millions would fill the heap.
+ * With a gateway that reports no ids these are all rows of a bill: as objects, millions would fill the heap.
  */
 import { float64Column, int32Column, TextColumn, uint8Column } from '../columns.ts';
 import { nanoUsd } from '../money/money.ts';

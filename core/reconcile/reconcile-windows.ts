@@ -19,9 +19,9 @@ export interface WindowRow {
   readonly model: string;
   /** By the gateway's clock. */
   readonly startedAt: number;
-  /** Prompt and completion as one number (tokensKey); null where it does not say them. */
+  /** Prompt and completion as one number (tokensKey); null where it does not have them. */
   readonly tokens: number | null;
-  /** Ids that are no proof name this conversation: of others it cannot be. Null when they name none. */
+  /** Ids that are no proof name this conversation: the row cannot be of others. Null when they name none. */
   readonly owner: number | null;
 }
 
@@ -30,16 +30,16 @@ export interface WindowOptions {
   readonly countsTokensAlike: boolean;
   /** How far each of the gateway's clocks is ahead of ours; where none is known, it is taken for ours. */
   readonly differencesMs: readonly number[];
-  /** The rows that will be asked about, each by its place: calls that none of them fits are not kept. */
+  /** The rows that will be queried, each by its place: calls that none of them fits are not kept. */
   readonly rows: readonly WindowRow[];
 }
 
-/** Instead of tokens: every call of the model, and those that do not say their tokens. */
+/** Instead of tokens: every call of the model, and those that do not report their tokens. */
 const ALL = -1;
 const SILENT = -2;
 const ANYBODY = -2;
 
-/** Calls that a row could be told by, of one model, owner and kind of tokens. */
+/** Calls that could match a row, of one model, owner and kind of tokens. */
 interface Key {
   readonly model: number;
   readonly owner: number;
@@ -60,7 +60,7 @@ export class CallWindows {
    * NO_LIST for a model of no call.
    */
   private readonly firsts: Int32Array;
-  /** And that of calls which do not say their tokens; NO_LIST where the first has all. */
+  /** And that of calls which do not report their tokens; NO_LIST where the first has all. */
   private readonly seconds: Int32Array;
   private readonly tree: IntervalTree;
   /** Of each list, where its calls stand in the tree. */
@@ -118,7 +118,7 @@ export class CallWindows {
     return owners.sort((a, b) => a - b);
   }
 
-  /** Only of calls that say the very tokens of the row. */
+  /** Only of calls with exactly the tokens of the row. */
   ownersByTokens(place: number, ownersMax: number): readonly number[] {
     const owners: number[] = [];
     const hasTokens = this.seconds[place] !== NO_LIST;
@@ -149,7 +149,7 @@ export class CallWindows {
     return matchRows(this.options.rows.length, choices(), choices());
   }
 
-  /** A call may stand in several ranges; it is dropped from each as it is met there. */
+  /** A call may stand in several ranges; it is dropped from each when a search finds it there. */
   private choices(tree: IntervalTree): Choices {
     const out = new Set<number>();
     const dropped = new Map<number, { readonly range: Range; readonly place: number }[]>();
@@ -194,7 +194,7 @@ export class CallWindows {
 /** Before the first entry of a list. */
 const NOTHING = -1;
 
-/** Lists by three numbers, without a text or an object for each question; there may be as many as rows. */
+/** Lists by three numbers, without a text or an object for each lookup; there may be as many as rows. */
 class KeyedLists {
   /** The last entry of each list, and of each entry its call and the entry before it. */
   private readonly lasts = int32Column();

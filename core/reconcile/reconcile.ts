@@ -37,10 +37,10 @@ export function reconcile(question: ReconcileQuestion): Reconciliation {
 
 const NO_OWNERS: readonly number[] = [];
 
-/** What became of the row that was added as the `index`-th, from 0; exact ones come at once, the others at the end. */
+/** The verdict on the `index`-th row added, from 0; exact ones come at once, the others at the end. */
 export type OnVerdict = (verdict: RowVerdict, row: JudgedRow, index: number) => void;
 
-/** First every call of ours, then every row of theirs, then `finish`, once. */
+/** First every call of ours, then every row of the gateway, then `finish`, once. */
 export class Reconciler {
   private readonly rules: ReconcileRules;
   private readonly onVerdict: OnVerdict;
@@ -50,7 +50,7 @@ export class Reconciler {
   private readonly groups: Groups;
   private readonly totals: RunningTotals;
   private readonly contraries = new Contraries();
-  /** Response ids that are none of ours, to tell what is billed again. */
+  /** Response ids that are none of ours, to find what is billed again. */
   private readonly strange = new TextIndex();
   private readonly bySession = new WaitingRows();
   private readonly byTime = new WaitingRows();
@@ -85,7 +85,7 @@ export class Reconciler {
     else this.settleUnowned(row, { index, isDuplicate, why });
   }
 
-  /** A credit belongs to its call, bills nothing, and tells neither the time nor the tokens of the call. */
+  /** A credit belongs to its call, bills nothing, and has neither the time nor the tokens of the call. */
   private settleExact(row: GatewayRow, index: number): boolean {
     const exact = this.calls.exactCall(row);
     if (exact === null) return false;
@@ -115,7 +115,7 @@ export class Reconciler {
     return this.strange.add(responseId) < known;
   }
 
-  /** What shows that the row is none of ours, whatever its time says; null when nothing does (D35). */
+  /** What shows that the row is none of ours, whatever its time; null when nothing does (D35). */
   private contrary(row: GatewayRow): UnassignedWhy | null {
     const { responseId, metadataSessionId, sessionId } = row;
     const named = [metadataSessionId, sessionId].filter((id) => id !== null);
@@ -123,7 +123,7 @@ export class Reconciler {
     if (responseId !== null && this.calls.hasResponseIds) return 'foreign';
     const owners = new Set(named.map((id) => this.calls.ownerOf(id)));
     if (owners.has(null) || owners.size > 1) return 'foreign';
-    // What a credit takes back was billed, so that none of the calls that are still open is meant.
+    // What a credit takes back was billed, so that it belongs to none of the calls that are still open.
     return isCredit(row) ? 'no_candidate' : null;
   }
 
@@ -137,8 +137,8 @@ export class Reconciler {
   }
 
   /**
-   * Says what became of the rows that had to wait, one at each step: whoever writes verdicts down need not hold them
-   * all. What is left of it `finish` does.
+   * Gives the verdicts on the rows that had to wait, one at each step: a caller that writes verdicts to a file need not
+   * hold them all. `finish` does what is left of it.
    */
   settleWaiting(): Generator<void> {
     return this.settling;
@@ -225,7 +225,7 @@ export class Reconciler {
     const verdict = this.judge.verdictOn(row, found);
     const isUnpriced = row.isUnpriced === true;
     const owner = verdict.kind === 'assigned' ? (found.owners[0] ?? null) : null;
-    // Who caused it is for our side to say; the gateway knows whose key it was.
+    // Our side has the user that caused the call; the gateway has the owner of the key.
     const user = (owner === null ? null : this.calls.userOf(owner)) ?? row.user ?? null;
     const team = (owner === null ? null : this.calls.teamOf(owner)) ?? row.team ?? null;
     if (verdict.isDuplicate) this.contraries.addOther();
@@ -239,7 +239,7 @@ function isCredit({ cost }: JudgedRow): boolean {
   return cost < 0;
 }
 
-/** The same row came before, as far as anybody can tell without an id. */
+/** The same row came before, as far as that shows without an id. */
 function isTwin(row: JudgedRow, seen: Set<string>): boolean {
   const { startedAt, endedAt, model, promptTokens, completionTokens, cost } = row;
   const face = [startedAt, endedAt, promptTokens, completionTokens, cost, model].join('\n');

@@ -1,7 +1,7 @@
 /**
  * A run that was on its way to its end goes back to work, because items of it wait again.
- * Owns what of the way to the end is taken back, and who was passed over for others; who waits is decided by whoever
- * calls.
+ * Owns what of the way to the end is taken back, and which items were passed over for others; the caller decides which
+ * items wait.
  */
 import { warmPoolAgain } from './admission/pool.ts';
 import type { RunItem } from './state.ts';
@@ -16,7 +16,7 @@ export const WAITS_AGAIN = {
   endedAt: null,
 } as const;
 
-/** It ended without an attempt because of others, and is looked at again when those are. */
+/** It ended without an attempt because of others, and is decided again when those are. */
 export function wasPassedOver(item: RunItem | undefined): boolean {
   if (item?.phase !== 'ended' || item.isReplaced === true) return false;
   const outcome = item.ending?.outcome;

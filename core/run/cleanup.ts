@@ -1,6 +1,6 @@
 /**
  * What becomes of the sandboxes that a run used.
- * Owns the rule "collected first, and nobody uses it any more"; must not remove what belongs to a user.
+ * Owns the rule "collected first, and no conversation uses it any more"; must not remove what belongs to a user.
  */
 import type { ConversationId, SandboxId } from '../ids.ts';
 import type { ConversationSnapshot } from '../machine/snapshot.ts';
@@ -12,27 +12,27 @@ import type { RunState } from './state.ts';
 import { changeSandbox, newRequestId, type RunContext } from './run-context.ts';
 import type { UsedSandbox } from './items/used-sandbox.ts';
 
-/** What a conversation says about the sandbox it is in; without a conversation nobody else can be meant. */
+/** What a notice shows of the sandbox of a conversation; the id is null where the attempt had no conversation. */
 type SandboxUse = Pick<ConversationSnapshot, 'sandboxId' | 'sandboxStatus' | 'deleted'> & {
   readonly conversationId: ConversationId | null;
 };
 
-/** Remembers a sandbox when it is first seen, and that it is gone when its conversations say so. */
+/** Remembers a sandbox when it is first seen, and that it is gone when its conversations report so. */
 export function noteSandbox(context: RunContext, conversation: SandboxUse): void {
   const { state } = context;
   const { sandboxId, sandboxStatus } = conversation;
-  // Before its first notice a sandbox may not exist yet: nothing could be asked of it.
+  // Before its first notice a sandbox may not exist yet: it could answer no request.
   if (sandboxId === null || sandboxStatus === null) return;
-  // From the end: what is told of is mostly new.
+  // From the end: most notices are about new sandboxes.
   const known = state.sandboxes.findLast((used) => used.sandboxId === sandboxId);
   if (known === undefined) {
     const mine = sandboxId !== state.rules.explicitSandboxId && state.rules.cleanup.sandbox !== 'keep';
     state.sandboxes = [...state.sandboxes, { sandboxId, state: mine ? 'used' : 'kept', awaiting: null }];
   }
-  // Whoever is in it is heard of again: it may be at rest now.
+  // A new notice of a conversation in it: the agent may be at rest now.
   if (known?.isBusy === true) changeSandbox(context, sandboxId, { isBusy: undefined });
   if (sandboxStatus === 'MISSING' && known?.state !== 'gone') setSandbox(context, sandboxId, 'gone');
-  // Who is deleted tells nothing more; its removal has decided about a sandbox that nobody else uses (D11).
+  // A deleted conversation sends no more notices; its removal has decided about a sandbox with no other user (D11).
   else if (conversation.deleted && isOnlyUse(state, conversation)) setSandbox(context, sandboxId, 'kept');
 }
 
@@ -40,7 +40,7 @@ function isOnlyUse(state: RunState, { conversationId, sandboxId }: SandboxUse): 
   return !state.items.some((item) => item.sandboxId === sandboxId && item.conversationId !== conversationId);
 }
 
-/** What could not be collected is not thrown away, even if its item is tried again elsewhere. */
+/** What could not be collected is not deleted, even if its item is tried again elsewhere. */
 export function keepUncollected(context: RunContext, sandboxId: SandboxId | null): void {
   const { state } = context;
   if (sandboxId === null || state.rules.cleanup.onCollectFailure !== 'keep') return;
@@ -59,7 +59,7 @@ function setSandbox(
   changeSandbox(context, sandboxId, { state: next, awaiting });
 }
 
-/** Lets go of every sandbox that nothing of this run needs any more. */
+/** Releases every sandbox that nothing of this run needs any more. */
 export function releaseSandboxes(context: RunContext): void {
   const { state } = context;
   releaseRecycled(context);
@@ -69,21 +69,21 @@ export function releaseSandboxes(context: RunContext): void {
   if (!state.sandboxes.some(({ state: use }) => use === 'used')) return;
   const needed = neededSandboxes(state);
   for (const { sandboxId, state: use, pooled } of state.sandboxes) {
-    // It was just said to be in use: asked again at once, the same would be answered, again and again.
+    // The last answer was that it is in use: a new request would get the same answer, again and again.
     const isHeld = pooled?.isInUse === true && state.phase === 'running';
     if (use === 'used' && !isHeld && needed !== 'all' && !needed.has(sandboxId)) letGo(context, sandboxId);
   }
 }
 
 /**
- * What is full, or whose slot is needed, goes while others are still placed (D29): whoever waits for a slot found no
+ * What is full, or whose slot is needed, is released while others are placed (D29): one that waits for a slot found no
  * room in any of them. One for each that waits, the fullest first; of those that are kept only the slot is given back.
  */
 function releaseForSlots(context: RunContext): void {
   const { state } = context;
   const { rules } = state;
   if (state.phase !== 'running' || rules.explicitSandboxId !== null || rules.pool !== undefined) return;
-  // What nobody shares goes as soon as its item has ended, whoever waits.
+  // What is not shared is released as soon as its item has ended, whether or not others wait.
   if (!rules.sharesSandboxes && rules.cleanup.sandbox !== 'keep') return;
   const waiting = waitingForSlot(state).length;
   if (waiting === 0) return;
@@ -123,7 +123,7 @@ function rest(context: RunContext, sandboxId: SandboxId): void {
   changeSandbox(context, sandboxId, { isResting: true });
 }
 
-/** Nobody is placed there any more: what is in it decides alone, and its slot is wanted for the next of the pool. */
+/** No conversation is placed there any more: those in it decide alone, and the next of the pool needs its slot. */
 function releaseRecycled(context: RunContext): void {
   const { state, now } = context;
   if (state.phase !== 'running') return;
@@ -135,7 +135,7 @@ function mayStillPlace(state: RunState): boolean {
   return waiting.length > 0 || inFlight.some((index) => state.items[index]?.phase === 'starting');
 }
 
-/** One look at who is in flight, however many sandboxes there are. */
+/** One pass over the items in flight, however many sandboxes there are. */
 function neededSandboxes(state: RunState): ReadonlySet<SandboxId> | 'all' {
   const needed = new Set<SandboxId>();
   for (const index of itemsByPhase(state).inFlight) {
@@ -147,7 +147,7 @@ function neededSandboxes(state: RunState): ReadonlySet<SandboxId> | 'all' {
   return needed;
 }
 
-/** Whether somebody else's conversation is in it, too, is decided where attachments are kept, in one transaction. */
+/** Whether it has a conversation of other origin, too, is decided where attachments are kept, in one transaction. */
 function letGo(
   context: RunContext,
   sandboxId: SandboxId,
@@ -157,7 +157,7 @@ function letGo(
   if (mustStay(state, sandboxId)) return setSandbox(context, sandboxId, 'kept');
   const how = state.rules.cleanup.sandbox === 'pause' ? 'pause' : 'delete';
   const commandId = context.order({ type: 'cleanUpSandbox', runId: state.runId, sandboxId, how, ...options });
-  // A pause is asked for and not waited for: one that is released already says nothing about it.
+  // A pause is requested and not waited for: a sandbox that is released already sends no notice of it.
   setSandbox(context, sandboxId, how === 'pause' ? 'kept' : 'asked', commandId);
 }
 
@@ -173,19 +173,19 @@ export function cleanedUp(
     return changeSandbox(context, used.sandboxId, { state: 'used', awaiting: null, isBusy: true });
   if (!event.isOurs && used.pooled !== undefined && state.phase === 'running')
     return stillInUse(context, used);
-  // Nobody was ever in it, so nobody would tell that it is gone: that it was asked to go is all there is to hear.
+  // No conversation was ever in it, so no notice reports its end: the answer to the order is all there is.
   if (event.isOurs && used.state === 'asked' && used.pooled?.placed === 0)
     return setSandbox(context, used.sandboxId, 'gone');
   setSandbox(context, used.sandboxId, event.isOurs || used.state !== 'asked' ? used.state : 'kept');
 }
 
-/** A conversation of this run came that it had not heard of: looked at again when it has, or at the end. */
+/** A conversation of this run came without a notice so far: checked again after its notice, or at the end. */
 function stillInUse(context: RunContext, { sandboxId, pooled }: UsedSandbox): void {
   if (pooled === undefined) return;
   changeSandbox(context, sandboxId, { state: 'used', awaiting: null, pooled: { ...pooled, isInUse: true } });
 }
 
-/** Who waits for an answer is not cut off. */
+/** A conversation that waits for an answer of its user is not cut off. */
 function mustStay(state: RunState, sandboxId: SandboxId): boolean {
   if (itemsByPhase(state).ended.waiting === undefined) return false;
   return state.items.some((item) => item.sandboxId === sandboxId && item.ending?.outcome === 'waiting');
@@ -196,7 +196,7 @@ export function sandboxesSettled(state: RunState): boolean {
   return state.sandboxes.every(({ state: use }) => use === 'gone' || use === 'kept');
 }
 
-/** After the sandboxes: the job may want its conversations gone, too. */
+/** After the sandboxes: the job may want its conversations deleted, too. */
 export function removeConversations(context: RunContext): void {
   if (context.state.rules.cleanup.conversation !== 'delete') return;
   for (const item of context.state.items) {

@@ -1,5 +1,5 @@
 /**
- * The last steps of a run, after its report: whom the job wants told that it has ended.
+ * The last steps of a run, after its report: the notifications that the job wants.
  * Owns their order, their time, and the end itself; a step changes no outcome, however it goes.
  */
 import type { RunEvent } from './message.ts';
@@ -8,13 +8,13 @@ import { closeShards } from './shard-directives.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
-/** Codes of the lifecycle events by which readers learn how a step went. */
+/** Codes of the lifecycle events that show readers how a step went. */
 export const LAST_STEP_DONE = 'finally_done';
 
 /** Code of a run whose `finally` failed. */
 export const LAST_STEP_FAILED = 'finally_failed';
 
-/** One step after the other, each with a command of its own: its id is what tells a repeat from another message. */
+/** One step after the other, each with a command of its own: its id separates a repeat from another message. */
 export function beginClosing(context: RunContext): void {
   takeStep(context, 0);
 }
@@ -46,7 +46,7 @@ export function notifyUnsuccessful(context: RunContext, event: EventOf<'notifyFa
   if (context.state.awaiting === event.commandId) stepEnded(context, LAST_STEP_FAILED, event.reason);
 }
 
-/** Nobody waits for a receiver for ever: what it did not take in its time is recorded, and the run goes on. */
+/** No wait for a receiver lasts for ever: what it did not take in its time is recorded, and the run goes on. */
 export function closingExpired(context: RunContext): void {
   const { closing, awaiting } = context.state;
   if (closing === undefined || context.now < closing.by) return;

@@ -1,6 +1,6 @@
 /**
- * The run as a whole: what users ask of it, and how it comes to its end.
- * Owns the order items → clean up → settle → reconcile → report → last steps; must not look into an item's conversation.
+ * The run as a whole: what users request of it, and how it comes to its end.
+ * Owns the order items → clean up → settle → reconcile → report → last steps; must not read a conversation.
  */
 import { remember, wasSeen } from '../machine/requests.ts';
 import { earliest } from '../time.ts';
@@ -22,7 +22,7 @@ import { changeSettings, recordAmendment } from './settings.ts';
 import type { RunItem, RunState } from './state.ts';
 import { changeItem, type RunContext } from './run-context.ts';
 
-/** The reason of a run that a person holds. */
+/** The reason of a run that a user holds. */
 export const HELD_BY_USER = 'user';
 /** Keys that an amendment names; the others it counts. */
 const NAMED_MAX = 5;
@@ -69,7 +69,7 @@ export function drain(context: RunContext, event: EventOf<'drainRequested'>): vo
   context.state.reason = 'drained';
 }
 
-/** As a drained run, but its host stays: somebody means to resume it. */
+/** As a drained run, but its host stays: the user means to resume it. */
 export function holdRun(context: RunContext, event: EventOf<'holdRequested'>): void {
   if (!isFirst(context, event.requestId) || context.state.mode !== 'normal') return;
   hold(context, HELD_BY_USER);
@@ -92,7 +92,7 @@ export function resume(context: RunContext, event: EventOf<'resumeRequested'>): 
   if (stoodStill) warmPoolAgain(context);
 }
 
-/** However they ended; who was skipped for them is looked at again. */
+/** However they ended; items that were skipped for them are decided again. */
 export function requeue(context: RunContext, event: EventOf<'requeueRequested'>): void {
   const { state } = context;
   if (!isFirst(context, event.requestId) || state.mode === 'cancelling') return;
@@ -133,7 +133,7 @@ function named({ items }: RunState, indexes: readonly number[]): string {
   return more === 0 ? keys.join(' ') : `${keys.join(' ')} and ${more} more`;
 }
 
-/** After every event: begin what may begin, let go of what nobody needs, and move on when all is done. */
+/** After every event: begin what may begin, release what is not needed, and move on when all is done. */
 export function pursue(context: RunContext): void {
   admit(context);
   if (context.state.mode === 'cancelling') endWaiting(context);
@@ -158,7 +158,7 @@ function haveAllEnded(state: RunState): boolean {
   return waiting.length === 0 && inFlight.length === 0;
 }
 
-/** A sandbox that cannot be stopped never says that it is gone: the wait for it has an end (D13). */
+/** A sandbox that cannot be stopped never reports that it is gone: the wait for it has an end (D13). */
 function beginCleaning(context: RunContext): void {
   context.state.phase = 'cleaning';
   context.state.cleanBy = context.now + CLEANUP_TIMEOUT_MS;

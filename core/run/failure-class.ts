@@ -41,7 +41,7 @@ export function endingOf(evidence: Evidence): Ending {
     case 'agent_rests':
       return restingAgent(evidence.status, evidence.detail);
     case 'limit_reached':
-      // An agent that does nothing is stuck, whoever notices it.
+      // An agent that does nothing is stuck, whichever watch reports it.
       if (evidence.limit === 'no_progress') return failed('stuck', 'no_progress');
       return { outcome: 'limit_reached', failureClass: null, detail: evidence.limit };
     case 'cut_off_too_often':
@@ -65,7 +65,7 @@ function failed(failureClass: FailureClass, detail: string | null): Ending {
   return { outcome: 'failed', failureClass, detail };
 }
 
-/** What a start says that fails because its sandbox is MISSING, and that because its host was given up. */
+/** The detail of a start that fails because its sandbox is MISSING, and that because its host was given up. */
 const LOST_AT_START = `sandbox_missing: ${HOST_LOST}`;
 
 function lostSandbox({ status, detail }: Extract<Evidence, { seen: 'sandbox_lost' }>): Ending {
@@ -73,10 +73,10 @@ function lostSandbox({ status, detail }: Extract<Evidence, { seen: 'sandbox_lost
   return status === 'MISSING' && detail === HOST_LOST ? { ...ending, isHostLost: true } : ending;
 }
 
-/** How far a placement refusal for lack of room is from a failure: it is tried again as rate limited. */
+/** Placement refusals for lack of room are no failures of the work: they are tried again as rate limited. */
 const CAPACITY_CODES = ['concurrency_limit_reached', 'pool_full'] as const;
 
-/** What Git says of a host, a repository, a branch or a credential that a further try will not change (D32). */
+/** Git's messages about a host, a repository, a branch or a credential that a further try will not change (D32). */
 const GIT_REFUSAL =
   /^repository_failed\b.*(authentication failed|could not resolve host|repository .*not found|remote branch .*not found|returned error: 40[134]\b)/is;
 
@@ -102,12 +102,12 @@ function restingAgent(status: ExecutionStatus, detail: string | null): Ending {
 }
 
 /**
- * An agent ends in `ERROR` for its own reasons and for those of the model behind it: its detail begins with a code word.
- * Without such a word the status of the refused call decides; an account that is used up answers with 402, or with a 429
- * that says so.
+ * An agent ends in `ERROR` for its own reasons and for those of the model behind it: its detail begins with a code
+ * word. Without such a word the status of the refused call decides; an account that is used up answers with 402, or
+ * with a 429 that names the quota.
  */
 const BY_DETAIL: readonly (readonly [RegExp, FailureClass])[] = [
-  // A budget may be refused with the status of a quota; its name tells them apart.
+  // A budget may be refused with the status of a quota; its name sets it apart.
   [/\bbudget_exceeded\b|\bExceededBudget\b/, 'budget'],
   [/^LLMQuotaError\b|\binsufficient_quota\b|\bquota_exceeded\b|: status 402\b/, 'quota'],
   [/^LLM(Authentication|NotFound)Error\b|\bgateway_host_unknown\b|: status 40[134]\b/, 'refused'],

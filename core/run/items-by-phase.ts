@@ -1,7 +1,7 @@
 /**
- * Where the items of a run stand: who waits and in which order, who is in flight, how many have ended how.
- * Owns this summary and how a changed item changes it, so that no step has to look at all items; must not decide
- * who begins or ends.
+ * Where the items of a run stand: which wait and in which order, which are in flight, how many have ended how.
+ * Owns this summary and how a changed item changes it, so that no step has to visit all items; must not decide which
+ * begin or end.
  */
 import { endedWell, OUTCOMES, type Outcome } from '../status.ts';
 import { isInFlight, type GroupCounts, type RunItem, type RunState, type ItemsByPhase } from './state.ts';
@@ -13,7 +13,7 @@ export function itemsByPhase({ byPhase, items }: Pick<RunState, 'byPhase' | 'ite
   return byPhase ?? allItemsByPhase(items);
 }
 
-/** A look at every item. */
+/** One pass over all items. */
 export function allItemsByPhase(items: Items): ItemsByPhase {
   const indexes = [...items.keys()];
   const phaseOf = (index: number) => itemAt(items, index).phase;
@@ -36,7 +36,7 @@ export function haveAllEndedWell(items: Items): boolean {
   return items.every((item) => endedWell(outcomeOf(item)));
 }
 
-/** Nobody hosts such a run any more, nor its shards, wherever it ran: nothing brings it back. */
+/** No workflow leads such a run any more, nor its shards: no request resumes it. */
 export function hasEndedForGood({ phase, items }: Pick<RunState, 'phase' | 'items'>): boolean {
   return phase === 'finished' && haveAllEndedWell(items);
 }
@@ -122,7 +122,7 @@ function insert(
   return indexes.toSpliced(at < 0 ? indexes.length : at, 0, index);
 }
 
-/** Outcomes that nobody has are left out; the others keep one order. */
+/** Outcomes without an item are left out; the others keep one order. */
 function counted(
   ended: ItemsByPhase['ended'],
   outcome: Outcome | null,

@@ -1,5 +1,5 @@
 /**
- * What a run machine hears and orders.
+ * What a run machine receives and orders.
  * Owns the unions; every event is a past fact, every command an order.
  */
 import type { ConversationEvent, ConversationNotice } from '../conversation/message.ts';
@@ -33,7 +33,7 @@ export type RunEvent =
   | ItemAnswer
   | ShardReport
   | ConversationNotice
-  /** `isOurs` false: somebody else's conversation is in it, so it is left alone. */
+  /** `isOurs` false: a conversation of other origin is in it, so it is left alone. */
   | {
       readonly type: 'sandboxCleanedUp';
       readonly commandId: string;
@@ -42,7 +42,7 @@ export type RunEvent =
       /** It is ours, and a conversation in it is at work. */
       readonly isBusy?: true;
     }
-  /** The sandboxes of the pool that were made ahead; `reason` says why there are fewer than its size, null when not. */
+  /** The sandboxes of the pool that were made ahead; `reason` is why there are fewer than its size, null when not. */
   | {
       readonly type: 'poolWarmed';
       readonly commandId: string;
@@ -52,7 +52,7 @@ export type RunEvent =
   | { readonly type: 'runReconciled'; readonly commandId: string; readonly summary: ReconciliationSummary }
   | { readonly type: 'reconcileFailed'; readonly commandId: string; readonly reason: string }
   | { readonly type: 'runReported'; readonly commandId: string }
-  /** `isSent` false: the job wants it told only of runs that end otherwise. */
+  /** `isSent` false: the job wants notifications only of runs that end otherwise. */
   | { readonly type: 'runNotified'; readonly commandId: string; readonly isSent: boolean }
   | { readonly type: 'notifyFailed'; readonly commandId: string; readonly reason: string }
   /** The whole run, or only the items named. */
@@ -70,7 +70,7 @@ export type RunEvent =
       readonly type: 'planAmended';
       readonly basePlanHash: string;
       readonly planHash: string;
-      /** `isAnew` false: only whom it waits for, or its place, is another one. */
+      /** `isAnew` false: only what it waits for, or its place, has changed. */
       readonly changed: readonly {
         readonly index: number;
         readonly spec: RunItemSpec;
@@ -112,13 +112,13 @@ export type RunOrder =
       /** False: only what is stored outside the sandbox can be collected. */
       readonly workspaceReadable: boolean;
     })
-  /** Deletes or pauses a sandbox if nobody but this run's conversations is attached to it, decided in one transaction. */
+  /** Deletes or pauses a sandbox if only conversations of this run are attached to it, decided in one transaction. */
   | {
       readonly type: 'cleanUpSandbox';
       readonly runId: RunId;
       readonly sandboxId: SandboxId;
       readonly how: 'delete' | 'pause';
-      /** While the run still places: left alone when somebody in it is at work, or has just come. */
+      /** While the run still places: left alone when an agent in it is at work, or a conversation has just come. */
       readonly whileRunning?: true;
     }
   /** Makes sandboxes of the pool ahead until so many live, as far as there are slots for them. */
@@ -136,7 +136,7 @@ export type RunOrder =
   | { readonly type: 'reportRun'; readonly runId: RunId }
   /** `step`: position under `finally` of the plan. */
   | { readonly type: 'notifyOfRun'; readonly runId: RunId; readonly step: number }
-  /** A client changed the run, and readers are to see what. */
+  /** A client changed the run, and the change is recorded for readers. */
   | { readonly type: 'record'; readonly event: LifecycleEvent }
   | { readonly type: 'cancelCommand'; readonly commandId: string }
   | { readonly type: 'project'; readonly rows: readonly (RunRow | RunItemRow)[] }

@@ -1,5 +1,5 @@
 /**
- * How a conversation of a run ended, in words for whoever does not know the vocabulary: a label, and a sentence.
+ * How a conversation of a run ended, in words for readers who do not know the vocabulary: a label, and a sentence.
  * Owns the wording of every outcome and failure class; must not lay anything out.
  */
 import type { RunItemRow } from '../machine/projection.ts';
@@ -38,7 +38,7 @@ const FAILURE_SENTENCES: Readonly<Record<FailureClass, string>> = {
   cancelled: 'It was cancelled',
 };
 
-/** `Check failed`; of one that has not ended what it does: `Working`. Null: it was never projected. */
+/** `Check failed`; of one that has not ended its phase: `Working`. Null: it was never projected. */
 export function outcomeLabel(row: Pick<RunItemRow, 'phase' | 'outcome'> | null): string {
   if (row?.phase === 'ended') return row.outcome === null ? 'Ended' : OUTCOME_LABELS[row.outcome];
   const phase = row?.phase ?? 'waiting';

@@ -27,7 +27,7 @@ export function changeItem(context: RunContext, index: number, change: Partial<R
 
 /** What the run remembers of a sandbox; one that it does not know stays unknown. */
 export function changeSandbox({ state }: RunContext, id: SandboxId, change: Partial<UsedSandbox>): void {
-  // From the end: what is told of is mostly new.
+  // From the end: most notices are about new sandboxes.
   const index = state.sandboxes.findLastIndex(({ sandboxId }) => sandboxId === id);
   const used = state.sandboxes[index];
   if (used !== undefined) state.sandboxes = state.sandboxes.with(index, { ...used, ...change });
@@ -57,7 +57,7 @@ export function newRequestId({ state }: RunContext): string {
   return `${hostKey(state)}?${state.commandCount}`;
 }
 
-/** Of the run, or of the shard that hosts these items for it. */
+/** Of the run, or of the shard that has these items. */
 export function hostKey({ runId, slice }: RunState): string {
   return slice === undefined ? `run/${runId}` : addressKey(shardAddress(runId, slice.number));
 }

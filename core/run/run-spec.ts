@@ -1,5 +1,5 @@
 /**
- * What a run takes from its plan: its rules, its items, and who waits for whom.
+ * What a run takes from its plan: its rules, its items, and which of them wait for which.
  * Owns the translation; texts and secrets stay in the plan. Must not own a transition.
  */
 import { sandboxId as asSandboxId, type EntityAddress, type RunId, type UserId } from '../ids.ts';
@@ -58,7 +58,7 @@ export function runSpec(
   };
 }
 
-/** Who leads an item of a run that was begun with these: the run itself, or a shard of it. */
+/** The machine that leads an item of a run that was begun with these: the run itself, or a shard of it. */
 export function leaderOf(items: MayGrow, runId: RunId, index: number): EntityAddress {
   const shardItems = shardItemsOf(items);
   return shardItems === undefined
@@ -69,7 +69,7 @@ export function leaderOf(items: MayGrow, runId: RunId, index: number): EntityAdd
 type MayGrow = readonly Pick<PlanItem, 'awaits'>[];
 
 function shardItemsOf(items: MayGrow): number | undefined {
-  // How many will take the place of one that awaits its rows nobody knows.
+  // It is unknown how many items will take the place of one that awaits its rows.
   const mayGrow = items.some(({ awaits }) => awaits !== undefined);
   return items.length > SHARD_ITEMS_MAX || mayGrow ? SHARD_ITEMS_MAX : undefined;
 }
@@ -88,7 +88,7 @@ function rulesOf(plan: Plan, setting: RunSetting | undefined): RunRules {
     ...(adaptive === undefined ? {} : { adaptive }),
     ...(per.length === 0 ? {} : { slots: Object.fromEntries(per.map((one) => [slotName(one), one.max])) }),
     ...(canary === undefined ? {} : { canary }),
-    // Who does not know its user's setting takes it that sandboxes are shared.
+    // Where the user's setting is unknown, sandboxes count as shared.
     sharesSandboxes: sandboxId !== null || pool !== undefined || strategy !== 'NO_GROUPING',
     ...(isOfUser ? { strategy } : {}),
     ...(setting === undefined ? {} : { capacity: setting.capacity }),
@@ -155,7 +155,7 @@ function fieldOf(item: PlanItem, { field, name }: PlanKeyedLimit): string | null
   }
 }
 
-/** The machine knows one order, by priority: another one is a priority of its own. */
+/** The machine has one order, by priority: another one becomes a priority of its own. */
 function priorityOf(item: PlanItem, order: PlanOrder | undefined): number {
   if (order === undefined) return item.priority;
   return order.by === 'position' ? 0 : shuffled(order.seed, item.index);
@@ -199,7 +199,7 @@ function groupsOf(items: readonly PlanItem[]): Groups {
     }
     return number;
   };
-  // All first: who belongs to a group is known only when everybody who waits has been seen.
+  // All first: the members of a group are complete only when all waiting items have been seen.
   for (const item of items) for (const need of item.needs ?? []) numberOf(item, need);
   return {
     of: members,

@@ -32,7 +32,7 @@ export function runState(row: RunRow): string {
   return row.reason === null ? row.mode : `${row.mode}: ${row.reason}`;
 }
 
-/** Nothing is in flight and nothing begins by itself; whom a person paused they mean to resume, so somebody waits. */
+/** Nothing is in flight and nothing begins by itself; not a run that a user paused, who means to resume it. */
 export function isResting(row: RunRow): boolean {
   if (row.phase !== 'running' || row.inFlight > 0) return false;
   return row.mode === 'draining' || (row.mode === 'paused' && row.reason !== HELD_BY_USER);
@@ -43,7 +43,7 @@ export function limitInForce(row: RunRow): string | null {
   return row.phase === 'running' && row.mode === 'normal' && row.waiting > 0 ? row.reason : null;
 }
 
-/** What a run that cleans up waits for, `2 sandboxes to archive and remove (docs/cli and 1 more)`; null in every other phase. */
+/** What a cleaning run waits for: `2 sandboxes to archive and remove (docs/cli and 1 more)`; null in other phases. */
 export function cleaningUp(row: RunRow, items: readonly RunItemRow[]): string | null {
   if (row.phase !== 'cleaning') return null;
   const left = items.filter(({ sandboxStatus }) => sandboxStatus !== null && sandboxStatus !== 'MISSING');

@@ -1,5 +1,5 @@
 /**
- * What somebody changes of a run that goes on, kept with who and when.
+ * What a client changes of a run that goes on, recorded with its name and the time.
  * Owns what a changed setting does to the rules, and the words of the amendment; must not begin or end an item.
  */
 import { formatNano, nanoUsd } from '../money/money.ts';
@@ -20,13 +20,13 @@ export function changeSettings(
   const words = wordsOf(state.rules, rules);
   if (words.length === 0) return;
   state.rules = rules;
-  // A number that a person gives counts at once: what the endpoint said before was about the old one.
+  // A number that a user sets counts at once: the endpoint's refusals before were about the old one.
   if (event.settings.concurrency !== undefined && paceOf(state).places !== null)
     changePace(context, { places: null, calm: 0 });
   recordAmendment(context, words.join(', '), event.by);
 }
 
-/** Impossible values change nothing: whoever asks checks them first, and says so. */
+/** Impossible values change nothing: the caller checks them first, and reports them. */
 function amended(rules: RunRules, { concurrency, startEveryMs, budgetNanoUsd }: RunSettings): RunRules {
   let next = rules;
   if (concurrency !== undefined && concurrency >= 1) next = { ...next, concurrency: Math.floor(concurrency) };

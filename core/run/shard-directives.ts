@@ -1,5 +1,5 @@
 /**
- * What a run wants of items that live in shards: that one begins, stops, waits or has ended.
+ * What a run orders for items that live in shards: that one begins, stops, waits or has ended.
  * Owns what is sent, and when; a directive is a snapshot with a number, so that the newest wins. Must not admit anything.
  */
 import type { ShardDirective, ShardSpec, ShardEvent } from '../shard/message.ts';
@@ -8,7 +8,7 @@ import { haveAllEndedWell } from './items-by-phase.ts';
 import { isInFlight, type RunItem, type RunItemSpec, type RunState } from './state.ts';
 import type { RunContext } from './run-context.ts';
 
-/** After a step: each shard hears of the items that the run changed of its own accord. */
+/** After a step: each shard is notified of the items that the run changed of its own accord. */
 export function directShards(before: RunState, context: RunContext, changed: readonly number[]): void {
   const { state } = context;
   const directives = new Map<number, ShardDirective[]>();
@@ -18,7 +18,7 @@ export function directShards(before: RunState, context: RunContext, changed: rea
       directives.set(number, before.shards?.[number] === true ? [] : directivesSinceInit(state, number));
   }
   for (const index of changed) {
-    // A shard that has only now said that it is there hears of all its items at once.
+    // A shard that has only now reported that it is there receives all its items at once.
     const number = shardOf(state, index);
     const [was, is] = [before.items[index], state.items[index]];
     if (was === undefined || is === undefined || before.shards?.[number] !== true || !isDirective(was, is))
@@ -65,7 +65,7 @@ export function directiveOf(item: RunItem, index: number, revision: number): Sha
   };
 }
 
-/** Nothing is asked of them until somebody takes the run up again; where all items have ended well nobody can. */
+/** Nothing is requested of them until a client resumes the run; where all items have ended well no client can. */
 export function closeShards(context: RunContext): void {
   const { runId, items, rules, shards = [] } = context.state;
   const isForGood = haveAllEndedWell(items);
@@ -93,7 +93,7 @@ function startShard(context: RunContext, number: number): void {
   });
 }
 
-/** Who must wait for whom, and for which slot, is for the run alone. */
+/** What an item waits for, and its slots, are for the run alone. */
 function specOf({ key, priority, hasVerify, workingMs, own }: RunItem): RunItemSpec {
   return { key, priority, hasVerify, workingMs, ...(own === undefined ? {} : { own }) };
 }
@@ -110,7 +110,7 @@ function directivesSinceInit(state: RunState, number: number): ShardDirective[] 
   return directives;
 }
 
-/** What the shard itself has reported needs no directive: that an attempt has ended, and what its conversation says. */
+/** What the shard itself has reported needs no directive: the end of an attempt, and its conversation's notices. */
 function isDirective(was: RunItem, is: RunItem): boolean {
   if (is.attempt !== was.attempt) return true;
   if (isInFlight(is)) return is.stopBy !== was.stopBy;

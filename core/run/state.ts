@@ -108,7 +108,7 @@ export interface RunItem extends RunItemSpec {
   readonly endedAt: number | null;
   /** A retry waits until then; null for at once. */
   readonly notBefore: number | null;
-  /** The agent was told to stop; collected by then even without an answer. */
+  /** The agent was requested to stop; collected by then even without an answer. */
   readonly stopBy: number | null;
   readonly continued: number;
   readonly limitReached: LimitReached | null;
@@ -116,13 +116,13 @@ export interface RunItem extends RunItemSpec {
   readonly plan?: string | undefined;
   /** What it takes over with its next attempt: the plan was amended while this one was in flight. */
   readonly next?: Pick<RunItem, 'hasVerify' | 'workingMs' | 'own' | 'plan'> | undefined;
-  /** Others have taken its place: it is not looked at again. */
+  /** Others have taken its place: it never waits again. */
   readonly isReplaced?: true;
   /** In a shard: which directive of its run about this item was the newest; absent before the first. */
   readonly revision?: number;
 }
 
-/** Which items of its run a shard hosts. */
+/** Which items of its run a shard leads. */
 export interface Slice {
   readonly number: number;
   /** Index of its first item among those of the run. */
@@ -143,7 +143,7 @@ export interface ItemsByPhase {
 export interface GroupCounts {
   /** Items of it that have not ended. */
   readonly open: number;
-  /** Items of it that have ended otherwise than well; who was not needed has ended well. */
+  /** Items of it that have ended otherwise than well; one that was not needed has ended well. */
   readonly unsuccessful: number;
 }
 
@@ -161,13 +161,13 @@ export interface Pace {
   readonly canary: number | null;
   /** That the soft limit of the budget is passed was recorded. */
   readonly saidSoft: boolean;
-  /** What kept the next item from beginning when the run last looked; null when none waits. */
+  /** What kept the next item from beginning at the latest check; null when none waits. */
   readonly heldBy: string | null;
-  /** When to look again, in epoch milliseconds; null when only an event can help. */
+  /** When to check again, in epoch milliseconds; null when only an event can help. */
   readonly heldUntil: number | null;
 }
 
-/** All that the machine of a run knows; stored after each step, and read again by later builds. */
+/** The whole state of the machine of a run; stored after each step, and read again by later builds. */
 export interface RunState {
   readonly version: 1;
   readonly commandCount: number;
@@ -196,7 +196,7 @@ export interface RunState {
   readonly awaiting: string | null;
   /** The order that makes the sandboxes of the pool ahead, until it is answered; absent at any other time. */
   readonly warming?: string | undefined;
-  /** Past it the run goes on without having heard of every sandbox it let go; null outside `cleaning`. */
+  /** Past it the run goes on without a notice of the end of every sandbox it released; null outside `cleaning`. */
   readonly cleanBy: number | null;
   readonly settleAt: number | null;
   readonly reconciliation: ReconciliationSummary | null;
@@ -204,23 +204,23 @@ export interface RunState {
   /** Which of its last steps it is at, and until when; absent outside `closing`. */
   readonly closing?: { readonly step: number; readonly by: number } | undefined;
   readonly seen: SeenRequests;
-  /** Of each shard, whether it has said that it is there; absent when the run hosts its items itself. */
+  /** Of each shard, whether it has reported that it is there; absent when the run leads its items itself. */
   readonly shards?: readonly boolean[] | undefined;
   /** Only in a shard, which is a run of a few items that another one admits. */
   readonly slice?: Slice | undefined;
 }
 
-/** By its index in the plan, wherever it is hosted. */
+/** By its index in the plan, in the run or in a shard. */
 export function itemAt(state: Pick<RunState, 'items' | 'slice'>, index: number): RunItem | undefined {
   return state.items[positionOf(state, index)];
 }
 
-/** Where its host has the item with this index in the plan. */
+/** The position of the item with this index in the plan, in the run or in this shard. */
 export function positionOf({ slice }: Pick<RunState, 'slice'>, index: number): number {
   return index - (slice?.from ?? 0);
 }
 
-/** The index in the plan of the item that its host has at this position. */
+/** The index in the plan of the item at this position of the run or of this shard. */
 export function indexAt({ slice }: Pick<RunState, 'slice'>, position: number): number {
   return position + (slice?.from ?? 0);
 }

@@ -1,13 +1,13 @@
 /**
  * What activity of a sandbox is (D9), and when it has been idle for long enough (D10).
- * Owns which contacts count and what the latest of them says; who keeps the instants is said elsewhere.
+ * Owns which contacts count and which of them is the latest; the instants are kept elsewhere.
  */
 
 /** Something that reaches a sandbox, or comes out of it. */
 export type Contact =
   /** Its runtime came up. */
   | { readonly kind: 'up'; readonly generation: number }
-  /** A message, an answer or "go on" was handed to an agent. */
+  /** A message, an answer or `continue` was delivered to an agent. */
   | { readonly kind: 'delivery' }
   /** A client reads or writes its workspace. */
   | { readonly kind: 'workspace' }
@@ -18,7 +18,7 @@ const STATE_UPDATE = 'ConversationStateUpdateEvent';
 /** Reads of records and events, health checks and open sockets are no contacts at all. */
 export function isActivity(contact: Contact): boolean {
   switch (contact.kind) {
-    // A first start is as old as its record, which says the same; a later one is somebody's resume.
+    // A first start is as old as its record, which counts already; a later one follows a resume request.
     case 'up':
       return contact.generation > 1;
     case 'delivery':
@@ -29,7 +29,7 @@ export function isActivity(contact: Contact): boolean {
   }
 }
 
-/** The latest activity of a sandbox: since it is there, of what was kept of it, and of each agent in it. */
+/** The latest activity of a sandbox: its creation, what was recorded of it, and each agent in it. */
 export function latestActivity(since: number, known: Iterable<number | null>): number {
   let last = since;
   for (const at of known) if (at !== null && at > last) last = at;

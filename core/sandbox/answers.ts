@@ -53,7 +53,7 @@ export function expired(then: (context: SandboxContext) => void): (context: Sand
   };
 }
 
-/** Boot is over: a session begins, or the pause that was asked for in the meantime does (D8). */
+/** Boot is over: a session begins, or the pause that was requested in the meantime does (D8). */
 export function ready(context: SandboxContext, event: EventOf<'sandboxReady'>): void {
   if (!isAwaited(context, event)) return;
   const { wanted } = context.state;
@@ -76,7 +76,7 @@ export function resumeFailed(context: SandboxContext, event: EventOf<'sandboxFai
   giveUpResume(context, event.reason);
 }
 
-/** No slot in time: no runtime was asked for anything, so it simply stays released. */
+/** No slot in time: no runtime was ordered anything, so it simply stays released. */
 export function giveUpSlot(context: SandboxContext, reason: string): void {
   abandonCommand(context);
   context.state.wanted = null;
@@ -115,14 +115,14 @@ export function stoppedInError(context: SandboxContext, event: Answer): void {
   beginArchive(context, 'errorArchiving');
 }
 
-/** How long it took is what a play of a recorded run needs to know of it: the slot is held until then (D17). */
+/** A simulation of a recorded run needs how long the stop took: the slot is held until then (D17). */
 function noteStop({ state, now }: SandboxContext): void {
   state.stoppedAt = now;
   if (state.phaseDeadline !== null)
     state.stopMs = Math.max(0, now - (state.phaseDeadline - PAUSE_TIMEOUT_MS));
 }
 
-/** The runtime did not confirm the stop: nothing is known, so it is asked again on a timer (D13). */
+/** The runtime did not confirm the stop: its state is unknown, so the stop is ordered again on a timer (D13). */
 export function stopUnconfirmed(context: SandboxContext, event: Answer): void {
   if (!isAwaited(context, event)) return;
   backOff(context);
@@ -159,14 +159,14 @@ export function archiveAgainOrRecord(context: SandboxContext): void {
   alert(context, 'the workspace could not be archived');
   if (state.phase === 'errorArchiving') return restInError(context);
   if (state.deletedByUser) return beginDestroy(context, 'destroying');
-  // The deletion of a timer waits for somebody: released, due again after the pause for another archive.
+  // A deletion by timer waits: released, due again after the pause for another archive.
   const { releasedAt } = state;
   returnToReleased(context, 'archive_failed');
   state.releasedAt = releasedAt;
   state.phaseDeadline = context.now + ARCHIVE_RETRY_MS;
 }
 
-/** Tells whoever reads the conversations in it: a deletion of a timer now waits for somebody (D12). */
+/** Records for the users of the conversations in it that a deletion by timer now waits (D12). */
 function alert(context: SandboxContext, detail: string): void {
   const about = { machine: 'sandbox', id: context.state.sandboxId } as const;
   for (const conversationId of attachedIds(context.state)) {
@@ -202,14 +202,14 @@ export function slotGranted(context: SandboxContext, event: Answer): void {
   if (isAwaited(context, event)) beginResume(context);
 }
 
-/** Nothing was accepted: it stays released, and whoever asked hears it (D17). */
+/** Nothing was accepted: it stays released, and the conversations that requested the resume are refused (D17). */
 export function slotRefused(context: SandboxContext, event: EventOf<'slotRefused'>): void {
   if (!isAwaited(context, event)) return;
   returnToReleased(context, event.reason);
   answerWaiters(context, 'concurrency_limit_reached');
 }
 
-/** It stands in the line, where nothing takes too long: it asks again when there is room (D29). */
+/** It stands in the line, where nothing takes too long: it requests a slot again when there is room (D29). */
 export function slotWaits(context: SandboxContext, event: EventOf<'slotWaits'>): void {
   if (!isAwaited(context, event)) return;
   context.state.awaiting = null;
@@ -218,13 +218,13 @@ export function slotWaits(context: SandboxContext, event: EventOf<'slotWaits'>):
   if (context.state.roomOffered === true) askForSlot(context);
 }
 
-/** Also while it asks, which may have been too early for what is free now. */
+/** Also while a request is out, which may have been decided before this room was free. */
 export function roomOffered(context: SandboxContext): void {
   if (context.state.awaiting === null) askForSlot(context);
   else context.state.roomOffered = true;
 }
 
-/** Who stands in the line looks again; a store that has not answered in time ends the resume. */
+/** In the line it requests a slot again; a store that has not answered in time ends the resume. */
 export function slotExpired(context: SandboxContext): void {
   if (context.state.awaiting === null) askForSlot(context);
   else giveUpSlot(context, 'slot_timeout');
@@ -241,7 +241,7 @@ export function idle(context: SandboxContext, event: EventOf<'idleReached'>): vo
   beginPause(context, 'idle');
 }
 
-/** An answer that was long on its way, or an agent that took up work after the look: it is looked again. */
+/** The check is too old, or an agent took up work after it: the watch checks again. */
 function isOutdated({ state, now }: SandboxContext, { lookedAt }: EventOf<'idleReached'>): boolean {
   if (now - lookedAt > LOOK_AGE_MAX_MS) return true;
   return Object.values(state.attached).some(
@@ -249,14 +249,14 @@ function isOutdated({ state, now }: SandboxContext, { lookedAt }: EventOf<'idleR
   );
 }
 
-/** The runtime says there is no such sandbox: MISSING, whatever was under way (D13). */
+/** The runtime has no such sandbox: MISSING, whatever was under way (D13). */
 export function gone(context: SandboxContext, event: Answer): void {
   if (context.state.watch !== event.commandId && !isAwaited(context, event)) return;
   context.state.watch = null;
   becomeMissing(context, RUNTIME_GONE);
 }
 
-/** Nobody reaches what it was again: MISSING, and nobody waits for an answer from there (D33). */
+/** Its host is never reached again: MISSING, and no answer from there is awaited (D33). */
 export function hostLost(context: SandboxContext): void {
   abandonCommand(context);
   becomeMissing(context, HOST_LOST);
@@ -268,7 +268,7 @@ export function crashed(context: SandboxContext, event: EventOf<'runtimeCrashed'
   becomeError(context, event.reason);
 }
 
-/** Nothing is wrong with what it holds: it stops as for anybody who needs its place, and may be resumed. */
+/** Its files are whole: it stops as when its slot is needed, and may be resumed. */
 export function evicted(context: SandboxContext, event: EventOf<'runtimeEvicted'>): void {
   if (context.state.watch !== event.commandId) return;
   context.state.watch = null;

@@ -1,5 +1,5 @@
 /**
- * What a sandbox machine hears and orders.
+ * What a sandbox machine receives and orders.
  * Owns the unions; every event is a past fact, every command an order.
  */
 import type { ConversationId, EntityAddress, SandboxId } from '../ids.ts';
@@ -37,27 +37,27 @@ export type SandboxEvent =
       readonly detail: string;
       readonly lookAgainMs?: number;
     }
-  /** There may be room for it now: it asks again. */
+  /** There may be room for it now: it requests a slot again. */
   | { readonly type: 'roomOffered' }
   /** The idle watch: nothing happened since `lastActivityAt` for the Idle Time. */
   | {
       readonly type: 'idleReached';
       readonly commandId: string;
       readonly lastActivityAt: number;
-      /** Instant of the look that found it so: what happened since, it has not seen. */
+      /** Instant of the check that found it so: later activity is not in it. */
       readonly lookedAt: number;
     }
-  /** The runtime says there is no such sandbox (D13). */
+  /** The runtime has no such sandbox (D13). */
   | { readonly type: 'runtimeGone'; readonly commandId: string }
-  /** The runtime says that this incarnation is dead. */
+  /** The runtime reports that this incarnation is dead. */
   | { readonly type: 'runtimeCrashed'; readonly commandId: string; readonly reason: string }
   /** The host of this incarnation took it away, to make room or to be serviced; its files are whole. */
   | { readonly type: 'runtimeEvicted'; readonly commandId: string }
-  /** Its host was given up: nobody reaches again what lived there, or was released there (D33). */
+  /** Its host was given up: what lived there, or was released there, is never reached again (D33). */
   | { readonly type: 'hostLost' }
-  /** The runtime could not be asked (D13). */
+  /** The runtime could not be queried (D13). */
   | { readonly type: 'runtimeUnknown'; readonly commandId: string }
-  /** It could be asked again. */
+  /** It could be queried again. */
   | { readonly type: 'runtimeAnswered'; readonly commandId: string }
   | {
       readonly type: 'attachRequested';
@@ -72,7 +72,7 @@ export type SandboxEvent =
   | {
       readonly type: 'resumeRequested';
       readonly requestId: string;
-      /** Null when a user asked through the API. */
+      /** Null when a user requested it through the API. */
       readonly conversationId: ConversationId | null;
       /** The conversation is an item of a run, where no free slot is a wait whatever the policy (D29). */
       readonly inRun?: true;
@@ -81,12 +81,12 @@ export type SandboxEvent =
   | {
       readonly type: 'deleteRequested';
       readonly requestId: string;
-      /** Whoever empties a host takes what was released, as its Deletion Time does, and leaves all else alone (D33). */
+      /** Emptying a host deletes only what was released, as its Deletion Time does, and leaves all else alone (D33). */
       readonly onlyReleased?: true;
     }
-  /** The start of a conversation in it has failed, and nothing will come of it. */
+  /** The start of a conversation in it has failed for good. */
   | { readonly type: 'startFailed'; readonly conversationId: ConversationId }
-  /** What an attached agent is up to: a snapshot, newest wins. */
+  /** The activity of an attached agent: a snapshot, newest wins. */
   | {
       readonly type: 'agentNoticed';
       readonly conversationId: ConversationId;
@@ -95,7 +95,7 @@ export type SandboxEvent =
     }
   | { readonly type: 'deadline' };
 
-/** What a sandbox tells others. */
+/** What a sandbox sends others. */
 export type SandboxNotice =
   | { readonly type: 'sandboxNoticed'; readonly sandbox: SandboxSnapshot }
   | {
@@ -129,7 +129,7 @@ export type SandboxOrder =
   | (RuntimeOrder & { readonly type: 'archiveWorkspace' })
   | (RuntimeOrder & { readonly type: 'destroySandbox' })
   | (RuntimeOrder & { readonly type: 'reserveSlot'; readonly userId: string; readonly inRun?: true })
-  /** Its slot is free: whoever is next in the line is told (D29). */
+  /** Its slot is free: the next in the line is notified (D29). */
   | { readonly type: 'offerRoom'; readonly sandboxId: SandboxId }
   /** Watches activity and runtime without filling a history; ends in one event. Null switches the idle rule off. */
   | (RuntimeOrder & {

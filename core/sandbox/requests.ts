@@ -41,7 +41,7 @@ function answerAttach(context: SandboxContext, event: EventOf<'attachRequested'>
 
 /**
  * Confirms the attachment that placement reserved. A repeat is answered again: answers can be lost.
- * One that arrives behind the leaving is refused: the conversation is deleted, and nobody would take it off the list.
+ * One that arrives after the conversation left is refused: it is deleted, and would stay on the list for ever.
  */
 export function attach(context: SandboxContext, event: EventOf<'attachRequested'>): void {
   const { state } = context;
@@ -58,7 +58,7 @@ export function attachIfExplicit(context: SandboxContext, event: EventOf<'attach
   else refuseAttach(context, event);
 }
 
-/** Nobody new; whoever is on the list already hears so again, and would be in two sandboxes with another answer. */
+/** Accepts only a conversation that is attached already: with another answer it would be in two sandboxes. */
 export function refuseAttach(context: SandboxContext, event: EventOf<'attachRequested'>): void {
   answerAttach(context, event, event.conversationId in context.state.attached);
 }
@@ -74,7 +74,7 @@ export function detachWhileRunning(context: SandboxContext, event: EventOf<'deta
   if (dropAttached(context, event.conversationId)) showAgentPause(context);
 }
 
-/** Only a deletion makes a conversation leave, so it leaves once and for ever. What is MISSING takes nobody in anyway. */
+/** Only a deletion makes a conversation leave, so it leaves once and for ever. What is MISSING takes none in anyway. */
 function rememberLeaving(context: SandboxContext, id: ConversationId): void {
   if (context.state.phase !== 'missing') isFirst(context, leavingOf(id));
 }
@@ -91,7 +91,7 @@ function dropAttached({ state }: SandboxContext, id: ConversationId): boolean {
   return true;
 }
 
-/** Newest wins: an older snapshot of the same conversation says nothing. */
+/** Newest wins: an older snapshot of the same conversation is ignored. */
 export function noteAgent(context: SandboxContext, event: EventOf<'agentNoticed'>): void {
   const { state } = context;
   const known = state.attached[event.conversationId];
@@ -115,14 +115,14 @@ export function resume(context: SandboxContext, event: EventOf<'resumeRequested'
   beginReserve(context);
 }
 
-/** Under way already, or wanted as soon as the present transition ends; the later wish wins. */
+/** Under way already, or wanted as soon as the present transition ends; the later request wins. */
 export function resumeLater(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
   if (!isFirst(context, event.requestId)) return;
   addWaiter(context, event);
   context.state.wanted = context.state.phase === 'pausing' ? 'resume' : null;
 }
 
-/** It is up: 200 and nothing; no window is opened (D8). */
+/** It is up: the answer is 200 and nothing changes; no window is opened (D8). */
 export function resumeAtOnce(context: SandboxContext, event: EventOf<'resumeRequested'>): void {
   if (!isFirst(context, event.requestId)) return;
   addWaiter(context, event);
@@ -148,7 +148,7 @@ export function pause(context: SandboxContext, event: EventOf<'pauseRequested'>)
   beginPause(context, event.reason);
 }
 
-/** Nobody works in it and nobody will: it need not wait for its Idle Time. What a user made is the user's to pause. */
+/** No agent works in it and none will: it need not wait for its Idle Time. What a user made is the user's to pause. */
 export function releaseUnused(context: SandboxContext, { conversationId }: EventOf<'startFailed'>): void {
   const { attached, createdBy } = context.state;
   if (!isFirst(context, `startFailed/${conversationId}`)) return;
@@ -163,13 +163,13 @@ export function pauseLater(context: SandboxContext, event: EventOf<'pauseRequest
   context.state.releaseReason = 'user';
 }
 
-/** Nothing is up yet: the resume is given up, in the line or on its way there, and the later wish wins. */
+/** Nothing is up yet: the resume is given up, in the line or on its way there, and the later request wins. */
 export function pauseUnslotted(context: SandboxContext, event: EventOf<'pauseRequested'>): void {
   if (event.reason === 'capacity' || !isFirst(context, event.requestId)) return;
   giveUpSlot(context, 'paused');
 }
 
-/** It is stopping anyway: a resume wished meanwhile is dropped, the later wish wins. */
+/** It is stopping anyway: a resume requested meanwhile is dropped, the later request wins. */
 export function pauseInstead(context: SandboxContext, event: EventOf<'pauseRequested'>): void {
   if (event.reason === 'capacity' || !isFirst(context, event.requestId)) return;
   if (context.state.wanted !== 'resume') return;

@@ -1,5 +1,5 @@
 /**
- * The row that a sandbox shows of itself.
+ * The row that a sandbox projects of itself.
  * Owns what is projected and when a slot is held; must not change a state.
  */
 import type { SandboxRow } from '../machine/projection.ts';
@@ -32,7 +32,7 @@ export function rowOf(state: SandboxState): SandboxRow {
   };
 }
 
-/** Its files are kept and nothing else of it: not one that is `PAUSED` because an agent waits, nor one on its way. */
+/** Only its files are kept: not one that is `PAUSED` because an agent waits, nor one in transition. */
 export function isReleased({
   status,
   releasedAt,
@@ -41,12 +41,12 @@ export function isReleased({
   return status === 'PAUSED' && releasedAt !== null && transition === null;
 }
 
-/** For good: to its conversations one phase of that is like the next. */
+/** For good: its conversations need not distinguish the phases of a deletion. */
 export function isLeaving(transition: SandboxRow['transition']): boolean {
   return transition === 'deleting' || transition === 'archiving';
 }
 
-/** In this generation still: a slot that is had after its resume was given up is given back by nobody. */
+/** In this generation still: a slot that is granted after its resume was given up would never be given back. */
 export function isResuming(row: Pick<SandboxRow, 'transition' | 'generation'>, generation: number): boolean {
   return row.transition === 'resuming' && row.generation === generation;
 }

@@ -34,7 +34,7 @@ function enter(context: SandboxContext, phase: SandboxPhase): void {
   state.phaseDeadline = null;
 }
 
-/** A command that is still out is told to stop; its answer, should one come, is late by its id. */
+/** A command that is still out is cancelled; an answer that still arrives is late by its id. */
 export function abandonCommand(context: SandboxContext): void {
   if (context.state.awaiting === null) return;
   context.order({ type: 'cancelCommand', commandId: context.state.awaiting });
@@ -212,7 +212,7 @@ export function becomeError(context: SandboxContext, reason: string): void {
   stop(context);
 }
 
-/** Storage waits for its Deletion Time; only a deletion leaves ERROR (D8), and one asked for meanwhile goes on. */
+/** Storage waits for its Deletion Time; only a deletion leaves ERROR (D8), and one requested meanwhile goes on. */
 export function restInError(context: SandboxContext): void {
   if (context.state.deletedByUser) return beginDestroy(context, 'errorDestroying');
   enter(context, 'error');
@@ -240,7 +240,7 @@ export function upcomingSnapshot(context: SandboxContext) {
   return snapshotOf(context.state, context.state.sequence + 1);
 }
 
-/** After every step that changed something: count, project what is shown, and tell the conversations what they see. */
+/** After every step that changed something: count, project what is shown, and notify the conversations. */
 export function settleSandbox(before: SandboxState, context: SandboxContext): void {
   const { state } = context;
   state.sequence += 1;
@@ -253,7 +253,7 @@ export function settleSandbox(before: SandboxState, context: SandboxContext): vo
   if (!publiclyChanged(before, state)) return;
   const sandbox = snapshotOf(state);
   const ids = attachedIds(state);
-  // What is not told keeps its number: in a history the answers to later commands are found by theirs.
+  // A notice that is not sent keeps its number: a history finds the answers to later commands by theirs.
   if (isLeaving(transitionOf(before)) && isLeaving(transitionOf(state)) && before.status === state.status)
     return void (state.commandCount += ids.length);
   for (const id of ids) {
@@ -265,7 +265,7 @@ export function settleSandbox(before: SandboxState, context: SandboxContext): vo
   }
 }
 
-/** What its agents do is remembered by the sandbox, and is in no row of its own. */
+/** The sandbox remembers what its agents do, but shows it in no row of its own. */
 function showsTheSame(row: SandboxRow, before: SandboxRow): boolean {
   return (Object.keys(row) as (keyof SandboxRow)[]).every(
     (column) => column === 'sequence' || row[column] === before[column],

@@ -38,23 +38,23 @@ export interface AttachedAgent {
   readonly activity: AgentActivity;
   /** Sequence of the notice it came from: newest wins. */
   readonly sequence: number;
-  /** Since when it is up to that, by the driver's clock. */
+  /** Since when it has this activity, by the driver's clock. */
   readonly since: number;
 }
 
-/** Somebody waiting to hear how a wanted resume went. */
+/** A conversation that waits for the result of a resume it requested. */
 export interface Waiter {
   readonly requestId: string;
   readonly conversationId: ConversationId;
 }
 
-/** All that the machine of a sandbox knows; stored after each step, and read again by later builds. */
+/** The whole state of the machine of a sandbox; stored after each step, and read again by later builds. */
 export interface SandboxState {
   readonly version: 1;
   readonly commandCount: number;
   readonly sandboxId: SandboxId;
   readonly userId: UserId;
-  /** Who made it decides whether the last conversation's deletion removes it (D11). */
+  /** Its maker decides whether the last conversation's deletion removes it (D11). */
   readonly createdBy: 'placement' | 'api';
   readonly createdAt: number;
   readonly limits: SandboxLimits;
@@ -67,13 +67,13 @@ export interface SandboxState {
   readonly status: SandboxStatus;
   readonly pauseReason: PauseReason | null;
   readonly detail: string | null;
-  /** The runtime could not be asked; changes nothing else (D13). */
+  /** The runtime could not be queried; changes nothing else (D13). */
   readonly stale: boolean;
   /** The long command whose answer is awaited; any other answer is late. */
   readonly awaiting: string | null;
   /** The idle watch of this session; null outside `running`. */
   readonly watch: string | null;
-  /** What was asked for while a transition was under way. */
+  /** What was requested while a transition was under way. */
   readonly wanted: 'pause' | 'resume' | null;
   /** Reason that the release under way will have. */
   readonly releaseReason: ReleaseReason;
@@ -84,7 +84,7 @@ export interface SandboxState {
   readonly phaseDeadline: number | null;
   /** Tries of the present phase's command. */
   readonly attempts: number;
-  /** A user asked for the deletion: an archive that fails does not stop it (D12). */
+  /** A user requested the deletion: an archive that fails does not stop it (D12). */
   readonly deletedByUser: boolean;
   readonly archive: 'none' | 'stored' | 'archive_failed';
   /** Milliseconds that its last stop took; absent before one. */
@@ -95,14 +95,14 @@ export interface SandboxState {
   readonly everReady: boolean;
   readonly attached: Readonly<Record<string, AttachedAgent>>;
   readonly waiters: readonly Waiter[];
-  /** An item of a run wants its resume: no free slot is a wait, whatever the policy (D29); absent otherwise. */
+  /** An item of a run wants its resume: without a free slot it waits, whatever the policy (D29); absent otherwise. */
   readonly inRun?: true | undefined;
-  /** There was room while it asked for a slot, which may have been too early for it; absent otherwise. */
+  /** There was room while it requested a slot, which may have been too early for it; absent otherwise. */
   readonly roomOffered?: true | undefined;
   readonly seen: SeenRequests;
 }
 
-/** What the first event of a sandbox says about it. */
+/** What the first event of a sandbox carries. */
 export interface SandboxSpec {
   readonly sandboxId: SandboxId;
   readonly userId: UserId;
@@ -112,7 +112,7 @@ export interface SandboxSpec {
   readonly bootedAt?: number;
 }
 
-/** A sandbox whose first start has been ordered by nobody yet: `step` does that on `created`. */
+/** A sandbox whose first start is not ordered yet: `step` does that on `created`. */
 export function initSandbox(spec: SandboxSpec, now: number): SandboxState {
   return {
     version: 1,

@@ -1,12 +1,12 @@
 /**
- * Who holds how many of the connections that all sandboxes share, and which one gives way when there are too many (D31).
- * Owns the counting only; opening sockets belongs to the server. A connection is nobody's until a key on it was read:
- * of those the oldest gives way, since a caller of good will says who it is within milliseconds.
+ * Each owner's share of the connections of all sandboxes, and which one is closed when there are too many (D31).
+ * Owns the counting only; opening sockets belongs to the server. A connection has no owner until a key on it was read:
+ * of those the oldest is closed, since an honest caller sends its key within milliseconds.
  */
 import { OwnerCounts } from './owner-counts.ts';
 
 export interface ConnectionBounds {
-  /** Open at once, of everybody. */
+  /** Open at once, of all owners. */
   readonly max: number;
   /** Of them, by one owner. */
   readonly perOwnerMax: number;
@@ -15,13 +15,13 @@ export interface ConnectionBounds {
 /** Which bound struck: that of callers without a key, of one owner, or of all together. */
 export type ConnectionStrike = 'no key' | 'one owner' | 'all';
 
-/** What is needed of a socket. */
+/** The part of a socket that is used here. */
 export interface SharedConnection {
   destroy(): unknown;
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Connections of a server, shared among those who open them; where there are too many, one gives way. */
+/** Connections of a server, shared among their owners; where there are too many, one is closed. */
 export class ConnectionShares<C extends SharedConnection> {
   readonly #bounds: ConnectionBounds;
   readonly #onStrike: (strike: ConnectionStrike) => void;
@@ -39,7 +39,7 @@ export class ConnectionShares<C extends SharedConnection> {
     return this.#unowned.size + this.#ownerOf.size;
   }
 
-  /** Half of the places are for those with a key, so that whoever has none takes nothing from them. */
+  /** Half of the places are for those with a key, so that callers without one take nothing from them. */
   get unownedMax(): number {
     return Math.max(1, Math.floor(this.#bounds.max / 2));
   }

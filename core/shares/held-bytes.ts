@@ -1,6 +1,6 @@
 /**
  * How many bytes of bodies are in memory at once, of each owner and of all together (D31).
- * Owns the counting only; who is refused is told to come again.
+ * Owns the counting only; the server answers a refused caller that it may retry.
  */
 import { OwnerCounts } from './owner-counts.ts';
 

@@ -4,7 +4,7 @@
  */
 import { OwnerCounts } from './owner-counts.ts';
 
-/** Lets so many in at once; who waits comes in by arrival, past those whose owner has no place left. */
+/** Lets so many in at once; the waiting come in by arrival, past those whose owner has no place left. */
 export interface Turnstile {
   /** `admitted` is called when it is the caller's turn, with what ends the turn. False when too many wait already. */
   enter(owner: string, admitted: (leave: () => void) => void): boolean;
@@ -25,7 +25,7 @@ interface Waiting {
 /** Of one owner for each place that it may have: a burst of its own tools, and no more of the queue. */
 const WAITING_PER_PLACE = 4;
 
-/** Nobody is inside at first. */
+/** It begins empty. */
 export function createTurnstile(bounds: TurnstileBounds): Turnstile {
   const { insideMax, waitingMax, perOwnerMax = Infinity } = bounds;
   const inside = new OwnerCounts();

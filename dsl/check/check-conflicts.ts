@@ -1,6 +1,6 @@
 /**
  * Keys that contradict each other or are of no use alone.
- * Owns pairs of keys of one map; must not look at other conversations.
+ * Owns pairs of keys of one map; must not read other conversations.
  */
 import { addBeside, type Report } from './report.ts';
 import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../read/tree.ts';
@@ -16,7 +16,7 @@ export function checkConflicts({ root, report }: CheckContext): void {
   checkHost(childOf(root, 'placement'), report);
 }
 
-/** A sandbox lives where it lives. */
+/** A sandbox stays on the host on which it lives. */
 function checkHost(placement: Tree | undefined, report: Report): void {
   const sandbox = entryOf(placement, 'sandbox');
   if (sandbox === undefined) return;
@@ -79,7 +79,7 @@ function checkMatrixKeys(tree: Tree, report: Report): void {
   }
 }
 
-/** One copy is what it is, whatever is asked of several. */
+/** A single copy needs no rule for several. */
 function checkOutcome(tree: Tree, report: Report): void {
   const outcome = entryOf(tree, 'outcome');
   const rule = textOf(outcome?.value);

@@ -1,5 +1,5 @@
 /**
- * Stages, and rows that one writes for another: every entry that is waited for exists, and nobody waits for itself, at whatever distance.
+ * Stages, and rows that one writes for another: each awaited entry exists, and none waits for itself, even indirectly.
  * Owns the walk along `needs`; must not know what waiting does to a run.
  */
 import type { Span } from '../read/text-position.ts';

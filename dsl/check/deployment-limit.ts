@@ -16,7 +16,7 @@ export function isDeploymentLimit(key: string): boolean {
   return LIMIT_OF_DEPLOYMENT.test(inSnakeCase(key));
 }
 
-/** Keys for the one limit that nobody sets, not even an operator. */
+/** Keys for the one limit that no user sets, not even an operator. */
 export function isSessionLength(key: string): boolean {
   return LENGTH_OF_SESSION.test(inSnakeCase(key));
 }

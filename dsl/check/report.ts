@@ -7,7 +7,7 @@ import type { Language } from '../language.ts';
 import { RULE_CATALOGUE, type RuleCode } from './rule-catalogue.ts';
 import { indexLines, type LineIndex, type Span } from '../read/text-position.ts';
 
-/** More findings than this are one finding: nobody reads the fifty-first. */
+/** More findings than this are one finding: no user reads the fifty-first. */
 export const DIAGNOSTICS_MAX = 50;
 
 export interface FindingExtra {
@@ -56,7 +56,7 @@ export function addBeside(
   report.add(code, entry.keySpan, message, { remedy, related });
 }
 
-/** One of the texts whose offsets the report knows; they lie one behind the other. */
+/** One of the texts whose offsets the report holds; they lie one behind the other. */
 interface Source {
   readonly file: string;
   readonly start: number;

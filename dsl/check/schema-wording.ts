@@ -180,7 +180,7 @@ function addBadKey(issue: Issue & { code: 'invalid_key' }, root: Tree, report: R
   addBadText(rule, name, entry.keySpan, { path: isPublicName(path) ? [] : path, report });
 }
 
-/** Names of secrets are no secrets, unless somebody wrote the value in the place of the name. */
+/** Names of secrets are no secrets, unless the author wrote the value in the place of the name. */
 function isPublicName(path: TreePath): boolean {
   return !looksLikeSecret(String(path.at(-1)));
 }

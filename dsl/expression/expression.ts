@@ -43,7 +43,7 @@ export interface NamedKey {
   readonly end: number;
 }
 
-/** What an expression looks at, known without evaluating it. */
+/** What an expression reads, known without evaluating it. */
 export interface ExpressionUse {
   /** False when it depends on nothing and so is always the same. */
   readonly varies: boolean;

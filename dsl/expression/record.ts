@@ -1,6 +1,6 @@
 /**
- * Records that expressions look into: values tagged with the name of their type.
- * Owns the tag; the engine tells types of records apart by their class.
+ * Records that expressions read: values tagged with the name of their type.
+ * Owns the tag; the engine distinguishes types of records by their class.
  */
 import { RECORD_TYPES } from './context-types.ts';
 

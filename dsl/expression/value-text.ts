@@ -7,7 +7,7 @@ import { durationMsOf } from './cel-engine.ts';
 import type { Value } from './expression.ts';
 import { isRecord } from './record.ts';
 
-/** Longer lists are cut: the first few tell what is wrong. */
+/** Longer lists are cut: the first few show what is wrong. */
 const MEMBERS_MAX = 8;
 
 /** `"PAUSED"`, `20`, `26h30m`, `["a/strong", "b/fast"]`; a record is its key or id. */

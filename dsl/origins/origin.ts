@@ -3,7 +3,7 @@
  * Owns the shapes; plan-origins.ts finds them, the command line prints them.
  */
 
-/** What an expression in the written text looked at. */
+/** What an expression in the written text read. */
 export type Source =
   /** `typed`: on the command line; `file`: the file of values; `default`: the input's own. */
   | { readonly kind: 'input'; readonly name: string; readonly given: 'typed' | 'file' | 'default' }
@@ -12,12 +12,12 @@ export type Source =
 
 /**
  * `job`: written in the job file; `extends`: in a file that it builds on; `default`: built in;
- * `deployment`: neither, and the deployment or the user's own setting decides; `plan`: read from a saved plan, which
- * no longer tells.
+ * `deployment`: neither, and the deployment or the user's own setting decides; `plan`: read from a saved plan, which no
+ * longer records it.
  */
 type OriginKind = 'job' | 'extends' | 'default' | 'deployment' | 'plan';
 
-/** Who decided a value, where it is written, and what its expressions looked at. */
+/** What decided a value, where it is written, and what its expressions read. */
 export interface Origin {
   readonly kind: OriginKind;
   /** Null for what is written nowhere. */
@@ -41,6 +41,6 @@ export interface EffectiveValue {
 /** Values of the whole run, then of each item in the order of the plan. */
 export interface PlanOrigins {
   readonly run: readonly EffectiveValue[];
-  /** Made when it is asked for: a plan of 100,000 items has millions of values. */
+  /** Made on request: a plan of 100,000 items has millions of values. */
   item(index: number): readonly EffectiveValue[];
 }

@@ -1,6 +1,6 @@
 /**
  * Each effective value of a compiled job with its origin.
- * Owns the search: which part of the job a value was taken from, and what its expressions looked at.
+ * Owns the search: which part of the job a value was taken from, and what its expressions read.
  */
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ItemTrace } from '../plan/entry.ts';
@@ -64,7 +64,7 @@ interface Owner {
 
 interface Search {
   readonly owners: readonly Owner[];
-  /** Null where there is no job to look into. */
+  /** Null where there is no job to search. */
   readonly look: Look | null;
 }
 
@@ -86,7 +86,7 @@ function ownersOf(root: Tree, { entryIndex, extensions }: ItemTrace): Owner[] {
   ];
 }
 
-/** An input has its value from whoever gave one; what it was declared as stands in the job. */
+/** The value of an input comes from the caller that gave one; its declaration stands in the job. */
 function inputValues(compiled: Compiled): EffectiveValue[] {
   const { plan, root, report } = compiled;
   return Object.entries(plan.inputs ?? {}).map(([name, value]) => {
@@ -150,7 +150,7 @@ function kindOf({ span }: Tree, report: Report): 'job' | 'extends' {
 
 const NAME = /\b(inputs|item|matrix)\s*\.\s*([A-Za-z_][A-Za-z0-9_]*)/g;
 
-/** What the text as it stands in the file asks for; each once. */
+/** What the text as it stands in the file refers to; each once. */
 function sourcesIn(tree: Tree, { report, given, trace }: Look): Source[] {
   const text = report.text.slice(tree.span.start, tree.span.end);
   const found = new Map<string, Source>();

@@ -8,7 +8,7 @@ import { childOf, entriesOf, itemsOf, textOf, type Tree } from '../read/tree.ts'
 export interface Fields {
   readonly tree: Tree;
   readonly id: string | null;
-  /** Axis names; null for `defaults`, whose axes are those of whoever inherits. */
+  /** Axis names; null for `defaults`, whose axes are those of the conversation that inherits. */
   readonly axes: readonly string[] | null;
 }
 

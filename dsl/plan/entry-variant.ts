@@ -1,6 +1,6 @@
 /**
  * The texts of a conversation, compiled once and filled for each of its items.
- * Owns keys that nobody wrote, and that a filled text fits its field; `extend` makes a variant of its own.
+ * Owns keys that the job leaves out, and that a filled text fits its field; `extend` makes a variant of its own.
  */
 import { AGENT_PRESETS, agentOf, asksBeforeActing, type PlanAgent } from '../../core/plan/plan-agent.ts';
 import { TAG_VALUE_CODE_POINTS_MAX } from '../../core/limits.ts';
@@ -128,7 +128,7 @@ function fillerOf(context: VariantContext): Variant['fill'] {
   };
 }
 
-/** Text that is no priority was said, and counts as none. */
+/** Text that is no priority has its finding already, and counts as none. */
 function priorityOf(text: string | null): number {
   return text !== null && PRIORITY.pattern.test(text) ? Number(text) : 0;
 }

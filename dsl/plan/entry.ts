@@ -15,7 +15,7 @@ export interface ExpandContext extends CheckContext {
   readonly prompts: PromptFiles;
   /** Template by which items share sandboxes of the pool; absent without one. */
   readonly affinity?: string;
-  /** Told of every item, in order; absent where nobody asks where values come from. */
+  /** Called for every item, in order; absent where the caller does not trace the origins of values. */
   readonly onItem?: (trace: ItemTrace) => void;
 }
 

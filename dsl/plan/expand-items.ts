@@ -95,7 +95,7 @@ const NOTHING_FILLED: FilledFields = {
   ...{ tags: {}, priority: 0, affinity: null, agent: null },
 };
 
-/** In place of a prompt, for whoever reads the plan. */
+/** In place of a prompt, for people who read the plan. */
 function awaitedWords({ entry, file }: PlanAwaited): string {
   return `one conversation for each row of "${file}", which ${entry} writes`;
 }

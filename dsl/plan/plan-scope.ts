@@ -12,7 +12,7 @@ export type FieldTypes = Readonly<Record<string, FieldType>>;
 
 export interface PlanNames {
   readonly inputs: FieldTypes;
-  /** Null under `defaults`, where the axes are those of whoever inherits. */
+  /** Null under `defaults`, where the axes are those of the conversation that inherits. */
   readonly axes: readonly string[] | null;
   /** Null where they are not known: under `defaults`, or for a file that cannot be read. */
   readonly columns: FieldTypes | null;
@@ -78,7 +78,7 @@ function valuesOf(
   });
 }
 
-/** Several expressions are asked about one item in turn, and inputs are those of the whole job. */
+/** Several expressions are evaluated for one item in turn, and inputs are those of the whole job. */
 function keptLast<Given extends object>(convert: (given: Given) => object): (given: Given) => object {
   let last: Given | null = null;
   let converted: object = {};

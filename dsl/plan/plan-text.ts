@@ -8,7 +8,7 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 /** What an item holds besides its hash and its position. */
 export type ItemSpec = Omit<PlanItem, 'index' | 'specHash' | 'whole'>;
 
-/** Every field of an item; the compiler of types says when one is missing here. */
+/** Every field of an item; the type check fails when one is missing here. */
 const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
   affinity: true,
   agent: true,
@@ -121,7 +121,7 @@ function isMap(value: unknown): boolean {
 export interface Hasher {
   /** Lower-case hex SHA-256 of the UTF-8 bytes. */
   sha256(text: string): string;
-  /** The same of pieces one behind the other; absent where nobody hashes long texts. */
+  /** The same of pieces one behind the other; absent where the caller hashes no long texts. */
   sha256Of?(pieces: Iterable<string>): string;
 }
 

@@ -36,7 +36,7 @@ export interface FilledFields {
   readonly ref: string | null;
   readonly tags: Readonly<Record<string, string>>;
   readonly priority: number;
-  /** Null: it shares a sandbox of the pool with anybody. */
+  /** Null: it shares a sandbox of the pool with any other conversation. */
   readonly affinity: string | null;
   /** Null: the deployment's. */
   readonly agent: PlanAgent | null;

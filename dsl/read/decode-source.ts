@@ -1,6 +1,6 @@
 /**
  * Bytes to text, or one clear finding: the first pass.
- * Owns encodings and the size bound; must not look at what the text says.
+ * Owns encodings and the size bound; must not interpret the text.
  */
 import type { RuleCode } from '../check/rule-catalogue.ts';
 
@@ -55,7 +55,7 @@ function checkText(text: string, document: string): Decoded {
   return lone === null ? { ok: true, text: withoutMark(text) } : loneReturn(text.slice(0, lone.index));
 }
 
-/** YAML reads it as a line break, its parser as a character, and a person does not see it. */
+/** YAML reads it as a line break, its parser as a character, and a reader does not see it. */
 function loneReturn(before: string): Decoded {
   const line = before.split('\n').length;
   const message = `line ${line} holds a carriage return without a line feed`;

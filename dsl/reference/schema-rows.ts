@@ -14,7 +14,7 @@ export interface KeyRow {
   readonly about: string;
 }
 
-/** Keys of a length of time that varies; they are told once, and not at every place. */
+/** Keys of a length of time that varies; they are described once, and not at every place. */
 const DISTRIBUTION_KEY = 'dist';
 
 /** Rows below a part of the schema, in its order; each path once. */

@@ -1,6 +1,6 @@
 /**
  * Where the rows of a conversation come from: a data file, or a list in the job.
- * Owns the shape that whoever expands a conversation knows.
+ * Owns the shape that the expansion of a conversation reads.
  */
 import type { PlanAwaited } from '../../core/plan/plan-awaited.ts';
 import type { PlanIssues } from '../../core/plan/plan-issue.ts';
@@ -13,15 +13,15 @@ export interface DataFile {
   readonly file: string;
   /** As a finding calls it: the file, or the key that has the list. */
   readonly spoken: string;
-  /** Null when the rows cannot be read, which was said. */
+  /** Null when the rows cannot be read, which has its finding. */
   readonly columns: FieldTypes | null;
-  /** Whose rows they are, while nobody knows them; absent for rows that are there. */
+  /** The stage that writes the rows, while they are not known; absent for rows that are there. */
   readonly awaits?: PlanAwaited;
-  /** Issues that nobody has asked a code host for; absent for rows that are there. */
+  /** Issues that were not requested from a code host yet; absent for rows that are there. */
   readonly unasked?: AskedIssues;
   /** What a code host answered, as a plan keeps it; absent for other rows. */
   readonly issues?: PlanIssues;
-  /** Said where it has no row; absent: as of a file. */
+  /** Reported where it has no row; absent: as of a file. */
   readonly whenEmpty?: { readonly message: string; readonly remedy: string };
   /** From the first row on, each time; a problem ends them. */
   rows(): Iterable<Row | RowProblem>;

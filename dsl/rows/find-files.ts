@@ -8,7 +8,7 @@ import type { FolderEntry, FolderRead } from '../world.ts';
 
 /** More files than this are rows of a data file that names them. */
 export const FILES_MAX = 10_000;
-/** Entries that are looked at: beside them lies what nobody meant, such as installed packages. */
+/** Entries that are visited: a pattern may reach folders the author did not mean, such as installed packages. */
 export const ENTRIES_MAX = 200_000;
 
 export type FoundFiles =
@@ -169,7 +169,7 @@ type Token = { readonly kind: 'star' } | { readonly kind: 'one'; accepts(charact
 function namePattern(part: string): NamePattern {
   const tokens = tokensOf(part);
   return {
-    // As a shell has it: a name that begins with a dot is meant only by who writes the dot.
+    // As in a shell: a name that begins with a dot matches only a pattern that begins with one.
     matches: (name) => (!name.startsWith('.') || part.startsWith('.')) && matchesTokens([...name], tokens),
   };
 }

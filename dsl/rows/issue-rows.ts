@@ -1,6 +1,6 @@
 /**
  * Issues of a code host as rows: `number`, `title`, `body`, `comments`, `url`, `author`, `state`, `labels`, `repository`.
- * Owns these fields and the question; who asks it is the world's business. What stands in an issue is anybody's text: it
+ * Owns these fields and the query; the world decides who sends it. The text of an issue may come from any stranger: it
  * is filled in, and never read as a part of the job (D31).
  */
 import {
@@ -31,7 +31,7 @@ const COLUMNS: FieldTypes = {
   repository: 'string',
 };
 
-/** So many are read where the job says nothing: whoever wants more has thought of it. */
+/** So many are read where the job says nothing: an author who wants more sets a limit. */
 const ISSUES_DEFAULT = 100;
 
 interface IssueRowsContext {
@@ -41,7 +41,7 @@ interface IssueRowsContext {
   readonly world: JobWorld;
 }
 
-/** `named` is the key that says which kind of host is asked. */
+/** `named` is the key that says which kind of host is queried. */
 export function issueRows(named: TreeEntry, context: IssueRowsContext): DataFile {
   const { report, world } = context;
   const query = queryOf(named, context);

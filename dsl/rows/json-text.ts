@@ -87,7 +87,7 @@ function readToken(token: string, level: Level, scan: Scan): void {
 /** Two spellings of one key, as with an escape, are one key. */
 function readKey(token: string, level: Level, scan: Scan): void {
   const key = unescaped(token);
-  // Whoever copies such an object would change what it is.
+  // Copying such an object would change what it is.
   if (key === '__proto__')
     scan.problem ??= { message: `${quote(key)} is no key of data`, remedy: 'rename it' };
   if (level.keys?.has(key) === true)

@@ -77,7 +77,7 @@ function openOne(conversation: Tree, items: Tree, { root, report, world }: OpenC
   return { file, spoken: file, columns: first.columns, rows: () => again(first, () => read(path), parse) };
 }
 
-/** Rows that an earlier stage of the run writes: before a run, and until that stage has ended, nobody knows them. */
+/** Rows that an earlier stage of the run writes: before a run, and until that stage has ended, they are not known. */
 function stageRows(
   { from, named }: { readonly from: TreeEntry; readonly named: TreeEntry },
   { report, world }: OpenContext,

@@ -23,7 +23,7 @@ export function checkArrivals({ root, report }: ScenarioCheck): void {
   }
 }
 
-/** A list of instants is one for each item: with fewer, some would never come, and nobody would see why. */
+/** A list of instants has one for each item: with fewer, some would never come, without a visible reason. */
 export function checkItemArrivals({ root, report, plan }: PlannedCheck): void {
   const at = treeAt(root, ['arrivals', 'items', 'at']);
   if (at === undefined || at.kind !== 'list' || at.items.length === plan.items.length) return;

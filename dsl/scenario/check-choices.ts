@@ -1,6 +1,6 @@
 /**
  * Events and expectations that say one thing each.
- * Owns which keys stand together; must not look at the plan.
+ * Owns which keys stand together; must not read the plan.
  */
 import { quote } from '../read/quote.ts';
 import { addBeside, type Report } from '../check/report.ts';

@@ -1,6 +1,6 @@
 /**
  * Figures that are each valid and do not fit together.
- * Owns order of bounds, weights, the clock; must not look at the plan.
+ * Owns order of bounds, weights, the clock; must not read the plan.
  */
 import { instantFromText } from '../../core/text/instant-text.ts';
 import { DAY_MS } from '../../core/time.ts';

@@ -66,7 +66,7 @@ export interface ScenarioBehaviour {
   /** Weights of FINISHED, ERROR, STUCK. */
   readonly outcomes?: { readonly FINISHED: number; readonly ERROR: number; readonly STUCK: number };
   readonly gaps?: readonly ScenarioGap[];
-  /** Share of works that ask for a confirmation, and after how long somebody answers; null: nobody does. */
+  /** Share of works that request a confirmation, and after how long a user answers; null: no user does. */
   readonly confirmation?: { readonly share: number; readonly answerAfter: ScenarioDistribution | null };
   readonly rateLimit?: { readonly share: number; readonly wait: ScenarioDistribution };
 }
@@ -77,7 +77,7 @@ export interface ScenarioRule {
   readonly behaviour: ScenarioBehaviour;
 }
 
-/** Whom an event is about: a key of the job, or a choice among what is up. */
+/** The entity that an event is about: a key of the job, or a choice among what is up. */
 export type ScenarioTarget =
   { readonly key: string } | { readonly pick: 'oldest' | 'newest' | 'longest_idle' | 'all' };
 
@@ -113,7 +113,7 @@ export interface ScenarioSpan {
   readonly endColumn: number;
 }
 
-/** What must hold, and when it is asked. */
+/** What must hold, and when it is checked. */
 export type Expectation = {
   readonly that: Expression;
   /** `warning`: it is printed and does not fail the scenario. */
@@ -157,7 +157,7 @@ export interface Scenario {
   readonly prices: Readonly<Record<string, TokenPrice>>;
   /** Probability of each kind of fault at each of its opportunities, by the name that docs/faults.md lists. */
   readonly faults: Readonly<Record<string, number>>;
-  /** Items in the order of the plan, and conversations of the API; null: all items at once, and nobody else. */
+  /** Items in the order of the plan, and conversations of the API; null: all items at once, and no others. */
   readonly arrivals: {
     readonly items: ScenarioArrivals | null;
     readonly conversations: ScenarioArrivals | null;

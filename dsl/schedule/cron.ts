@@ -1,6 +1,6 @@
 /**
  * Cron expressions of five fields, or one of the words for common ones.
- * Owns their syntax and what is refused; when one fires is the business of whoever keeps the schedule.
+ * Owns their syntax and what is refused; when one fires is up to the code that keeps the schedule.
  */
 
 /** Where in the text it is wrong, and what to write. */

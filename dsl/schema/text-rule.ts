@@ -66,7 +66,7 @@ export const PRIORITY = rule({
   remedy: 'write a whole number from -1000 to 1000, or an interpolation that gives one',
   interpolates: true,
 });
-/** One line; what it says is nobody's business but the job's. */
+/** One line; only the job gives it a meaning. */
 export const AFFINITY = rule({
   // eslint-disable-next-line no-control-regex -- control characters are what must not be there
   pattern: /^[^\x00-\x1f\x7f]{0,200}$/,
@@ -107,7 +107,7 @@ export const AGENT = rule({
   remedy: `write ${AGENT_PRESETS.join(', ')}, or a name of your own with a "command"`,
   interpolates: true,
 });
-/** Of its own vocabulary, which no list here knows. */
+/** A word of the agent's own vocabulary, of which there is no list here. */
 export const AGENT_WORD = rule({
   pattern: /^[^\s\p{Cc}]{1,100}$/u,
   what: 'a word of an agent',
@@ -237,7 +237,7 @@ export const GLOB = rule({
   what: 'a pattern inside the workspace',
   remedy: 'write a relative pattern without "..", such as reports/**/*.md',
 });
-/** A way up comes first or not at all: behind a pattern nobody knows what it leads out of. */
+/** A `..` comes first or not at all: behind a pattern it is unclear which folder it leaves. */
 export const FILE_GLOB = rule({
   code: 'JOB213',
   pattern: /^(?![/~!])(?![A-Za-z]:)(?:\.\.\/){0,20}(?!(?:.*\/)?\.\.(?:\/|$))[^\\\p{Cc}]{1,500}$/u,

@@ -1,5 +1,5 @@
 /**
- * Values of `parley.yaml` that do not do what they look like: a secret in clear, a variable that nobody fills in.
+ * Values of `parley.yaml` that mislead: a secret in clear, a shell variable, which is never filled in.
  * Owns where each is an error and its remedy; a value is never repeated (D20).
  */
 import { looksLikeSecret } from '../../dsl/check/secret-in-clear.ts';

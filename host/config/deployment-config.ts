@@ -55,7 +55,7 @@ export interface KubernetesConfig {
 
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
-/** How the engine on Temporal is set up; it counts when a command asks for that engine. */
+/** How the engine on Temporal is set up; it counts when a command chooses that engine. */
 export interface TemporalConfig {
   /** `HOST:PORT`; null when none is named: a run then starts a server of its own. */
   readonly address: string | null;
@@ -147,7 +147,7 @@ export interface DeploymentConfig {
   readonly bucket: S3Settings | null;
   /** Absolute; holds the store of SQLite, workspaces, keys, and archives where there is no bucket. */
   readonly dataDir: string;
-  /** Absolute; one folder per run. With a bucket it is where copies go that somebody asks for. */
+  /** Absolute; one folder per run. With a bucket it is where copies go that a user requests. */
   readonly resultsDir: string;
   /** Absolute; what relative paths in the file were relative to. */
   readonly baseDir: string;

@@ -29,7 +29,7 @@ const OPEN_BLOCKS = [
   'gateway',
   'proxy_config',
 ];
-/** Paths to keys, which tell nothing of them. */
+/** Paths to keys, which reveal nothing of them. */
 const KEY_FILES = ['engine.tls.key', 'store.tls.key'];
 /** Holds a password where it does not stand as a reference. */
 const DATABASE_URL = 'store.url';

@@ -59,7 +59,7 @@ export interface LoadedDeployment {
 }
 
 export interface LoadOptions {
-  /** The file that was named; null looks for `parley.yaml` upward from `cwd`. */
+  /** The file that was named; null searches for `parley.yaml` upward from `cwd`. */
   readonly path: string | null;
   readonly cwd: string;
   readonly env: Environment;
@@ -67,7 +67,7 @@ export interface LoadOptions {
   readonly shared?: ConfigurationVersion | null;
 }
 
-/** A running agent and an idle sandbox are asked this often although nothing was heard. */
+/** A running agent and an idle sandbox are polled this often although no event came. */
 const POLL_MS = 5 * SECOND_MS;
 /** Names the file for every command, as `--config` does for one. */
 const CONFIG_VARIABLE = 'PARLEY_CONFIG';
@@ -166,7 +166,7 @@ function readDocument(file: DeploymentFile | null): {
   const parsed = deploymentSchema.safeParse(toValue(file.tree));
   const clear = clearValueProblems(file);
   if (parsed.success) return { document: parsed.data, problems: clear };
-  // A value of the wrong form is said once, by what can be done about it.
+  // A value of the wrong form is reported once, by the problem that has a remedy.
   const isSaid = new Set(clear.map(({ line, column }) => `${line}:${column}`));
   const left = schemaProblems(parsed.error.issues, file).filter(
     ({ line, column }) => line === null || !isSaid.has(`${line}:${column}`),

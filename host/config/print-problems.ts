@@ -56,7 +56,7 @@ function spansOf(tree: Tree): readonly Span[] {
   }
 }
 
-/** What excerpts draw as asterisks is told to them as a finding about it. */
+/** What excerpts draw as asterisks is passed to them as a diagnostic. */
 function masksOf({ shown, text, tree, lines }: DeploymentFile): readonly Diagnostic[] {
   return secretSpans(text, tree).map(({ start, end }) => {
     const [from, to] = [lines.position(start), lines.position(end)];

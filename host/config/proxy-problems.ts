@@ -18,7 +18,7 @@ export interface ProxyBlock {
   readonly file: DeploymentFile | null;
 }
 
-/** Nobody misses the master key while the proxy listens for sandboxes alone. */
+/** The master key is not needed while the proxy listens for sandboxes alone. */
 const MASTER_KEY_PATH = 'proxy_config.master_key';
 
 /** What the proxy says of a key that it does not use. */

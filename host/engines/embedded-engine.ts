@@ -1,6 +1,6 @@
 /**
  * The embedded engine as a host uses it.
- * Owns the words in which it tells of trouble.
+ * Owns the words in which it reports trouble.
  */
 import { activitiesOf } from '../../activities/registry.ts';
 import { reportedActivities } from '../../activities/reported-activities.ts';
@@ -33,7 +33,7 @@ export function openEmbeddedEngine(parts: EngineParts): HostEngine {
   };
 }
 
-/** Store and activities, watched when somebody takes the spans: the same ones as on Temporal (D21). */
+/** Store and activities, traced when spans are collected: the same ones as on Temporal (D21). */
 function watched(parts: EngineParts): Pick<ConstructorParameters<typeof Engine>[0], 'store' | 'activities'> {
   const store = parts.store.engine;
   const told = { troubles: parts.store.troubles, clock: systemClock };

@@ -1,7 +1,7 @@
 /**
  * One engine at a time: a data directory with live sandboxes of one engine is not opened by the other, and a database
  * only with the seal key and the data directory that it was begun with.
- * Owns the questions and their sentences; that a run stays on its engine is asked where runs are told.
+ * Owns the checks and their messages; that a run stays on its engine is checked where events are sent to runs.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { Store } from '../../store/open-store.ts';
@@ -10,7 +10,7 @@ import type { DeploymentConfig, EngineKind } from '../config/deployment-config.t
 import { isHostBound } from '../sandboxes/hosted.ts';
 
 /**
- * A file of SQLite lies beside its key and its archives; a database on a server may be named by anybody. Pods are
+ * A file of SQLite lies beside its key and its archives; any process may name a database on a server. Pods are
  * reached from every host, so that processes of a cluster, which share no disk, have one database. So have hosts whose
  * archives and results are in a bucket: each keeps others from its sandboxes by its lease (D33).
  * @throws ParleyError engine_misconfigured
@@ -47,7 +47,7 @@ export async function takeInstallation(
   }
 }
 
-/** Conversations live in sandboxes, so these speak for both. @throws ParleyError engine_misconfigured */
+/** Conversations live in sandboxes, so a check of these covers both. @throws ParleyError engine_misconfigured */
 export async function requireOwnSandboxes(
   { search }: Pick<Store, 'search'>,
   kind: EngineKind,

@@ -1,5 +1,5 @@
 /**
- * What a host needs of an engine, whichever it is: somebody to tell things, a start and an end.
+ * What a host needs of an engine, whichever it is: notifiers, a start and an end.
  * Owns the interface and what an engine is given; must not hold code.
  */
 import type { World } from '../../activities/world.ts';
@@ -41,7 +41,7 @@ export interface EngineParts {
   readonly lease: HostLease | null;
   readonly leads: Leads;
   readonly env: Environment;
-  /** A worker lets what runs end; a command that ends has nobody to wait for. */
+  /** A worker lets what runs end; a command that ends cuts it off. */
   readonly isWorker: boolean;
   /** What the engine opened besides, undone after the endpoints. */
   readonly closers: Closers;

@@ -1,7 +1,7 @@
 /**
  * The lease of this process on its host: taken before anything is carried out, and renewed as long as it serves.
- * Owns the rhythm and the end: whoever is told that its lease is another's stops speaking for the host. A store that does
- * not answer is no reason: nobody gets the host while anything lives on it, and this process goes on when it is back.
+ * Owns the rhythm and the end: a process that has lost its lease stops speaking for the host. A store that does not
+ * answer is no reason: no process gets the host while anything lives on it, and this one goes on when it is back.
  */
 import { hostname } from 'node:os';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -44,7 +44,7 @@ export function hostLookup(
   return lease === null ? null : { own: lease.name, of: (ids) => hosts.hostsOf(ids) };
 }
 
-/** The name of the machine, as far as one of a queue may look like it. */
+/** The name of the machine, with the characters that the name of a queue may have. */
 export function fallbackName(machine: string): string {
   const plain = machine.replace(/[^A-Za-z0-9._-]/g, '-').replace(/^[^A-Za-z0-9]+/, '');
   return plain.slice(0, NAME_MAX) || 'host';
@@ -56,7 +56,7 @@ export interface Renewal {
   readonly leaseMs: number;
   /** The lease is another's. */
   readonly onLost: (error: ParleyError) => void;
-  /** The host began to hand out, or to drain. */
+  /** The host began to take sandboxes again, or to drain. */
   readonly onDraining: (draining: boolean) => void;
 }
 
@@ -80,7 +80,7 @@ export function renewHostLease(renewal: Renewal): RenewedHost {
     wasDraining = draining;
   };
   const beat = (): void => {
-    // A store that is away for a while is told of by whatever else needs it.
+    // A store that is away for a while is reported by the other parts that need it.
     underWay ??= renew()
       .catch(() => undefined)
       .finally(() => (underWay = null));
@@ -119,9 +119,9 @@ interface Serving {
 }
 
 /**
- * Holds the lease of a process that serves, until it closes, tells whoever waits for a host that there is room, and gives
- * up other hosts whose worker is gone.
- * Who stops in order says so at once: nothing more is placed there, and what lives there waits for its data directory.
+ * Holds the lease of a process that serves, until it closes, offers its room to what waits for a host, and gives up
+ * other hosts whose worker is gone.
+ * An orderly stop says so at once: nothing more is placed there, and what lives there waits for its data directory.
  */
 export function serveHost({
   config,
@@ -151,7 +151,7 @@ export function serveHost({
   });
   closers.add(async () => {
     await serving.stop();
-    // A store that is away learns it from the silence.
+    // Without the store, the lease runs out by itself.
     await hosts.stop(lease).catch(() => undefined);
   });
   const { notices } = engine;

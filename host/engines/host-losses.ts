@@ -1,8 +1,8 @@
 /**
- * Gives up hosts whose worker is gone, and tells the sandboxes that lived there; empties its own when that is asked for (D33).
+ * Gives up hosts whose worker is gone, and notifies the sandboxes that lived there; empties its own on request (D33).
  * Owns the patience: a host is given up only when its lease has been over for the bound, and this process has seen it
- * silent for one lease more, without a gap. A database that was away for hours makes every lease old at once; whoever
- * lives has renewed its own by then. That of many workers one gives a host up is the store's to see to.
+ * silent for one lease more, without a gap. A database that was away for hours makes every lease old at once; a living
+ * host has renewed its own by then. The store ensures that only one of many workers gives a host up.
  */
 import type { SandboxId } from '../../core/ids.ts';
 import type { SandboxEvent } from '../../core/sandbox/message.ts';
@@ -12,7 +12,7 @@ import type { Notifier } from '../../ports/notifier.ts';
 
 /** Sweeps in the time of one lease: a silent host is seen more than once before its end. */
 const SWEEPS = 2;
-/** Of one sweep; the next one tells those that are left. */
+/** Of one sweep; the next one notifies those that are left. */
 const TOLD_MAX = 1_000;
 /** An archive that failed is tried again after this. */
 const AGAIN_MS = 600_000;
@@ -20,12 +20,12 @@ const AGAIN_MS = 600_000;
 export interface HostLossWatch {
   readonly hosts: Pick<HostLeases, 'list' | 'giveUp' | 'lostSandboxes' | 'releasedOn'>;
   readonly notices: Notifier;
-  /** Whether the sandboxes of lost hosts are this process's to tell: of many, one does. */
+  /** Whether this process notifies the sandboxes of lost hosts: of many, one does. */
   readonly leads: () => boolean;
   readonly lease: HostLease;
   readonly leaseMs: number;
   readonly lostAfterMs: number;
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a clock that is never set. */
   readonly steady: () => number;
   readonly onNotice: (text: string) => void;
 }
@@ -53,7 +53,7 @@ export function watchHostLosses(watch: HostLossWatch): HostLosses {
       if (watch.leads()) await tellLost(watch);
       told = await archiveReleased(watch, hosts, told);
     } catch {
-      // Whatever else needs the store tells of it; what was seen before is no evidence any more.
+      // Other parts that need the store report it; what was seen before is no evidence any more.
       sightings = new Map();
     }
   };
@@ -88,7 +88,7 @@ async function giveUpSilent(
   return seen;
 }
 
-/** A sign of life in between, or another holder, begins it anew. */
+/** A renewal in between, or another holder, begins the wait anew. */
 function seenAgain(before: Sighting | undefined, { fence, leaseUntil }: LeasedHost, now: number): Sighting {
   const isSame = before?.fence === fence && before.leaseUntil === leaseUntil;
   return isSame ? before : { fence, leaseUntil, since: now };
@@ -112,13 +112,13 @@ async function giveUp({ hosts, lostAfterMs, onNotice }: HostLossWatch, host: Lea
 const WHAT_FOLLOWS =
   'They become MISSING, their conversations can only be read, and items of runs begin again elsewhere';
 
-/** Again with every sweep until each is MISSING: one may not have begun its life when it was told first. */
+/** Again with every sweep until each is MISSING: one may not have been created when it was first notified. */
 async function tellLost(watch: HostLossWatch): Promise<void> {
   for (const { sandboxId: id } of await watch.hosts.lostSandboxes(TOLD_MAX))
     await tell(watch, id, { type: 'hostLost' });
 }
 
-/** One that cannot be told keeps nobody else from it, and is told with a later sweep. @returns whether it was told */
+/** One that cannot be notified does not hold up others; a later sweep tries again. @returns whether it was notified */
 async function tell({ notices }: HostLossWatch, id: SandboxId, event: SandboxEvent): Promise<boolean> {
   return await notices.deliver({ to: { machine: 'sandbox', id }, event }).then(
     () => true,
@@ -127,9 +127,9 @@ async function tell({ notices }: HostLossWatch, id: SandboxId, event: SandboxEve
 }
 
 /**
- * Of the own host, while it drains and that is asked for. One that is resumed meanwhile takes no notice; one whose archive
- * fails is told again later.
- * @returns what was told, and when
+ * Of the own host, while it drains and this is requested. One that is resumed meanwhile takes no notice; one whose
+ * archive fails is notified again later.
+ * @returns which were notified, and when
  */
 async function archiveReleased(
   watch: HostLossWatch,

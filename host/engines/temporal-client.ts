@@ -1,5 +1,5 @@
 /**
- * Asking the engine on Temporal from a process that does not own the data directory.
+ * Requests to the engine on Temporal from a process that does not own the data directory.
  * Owns the light connection; carries nothing out, and must not load the worker's package.
  */
 import { Connection, WorkflowClient } from '@temporalio/client';
@@ -48,7 +48,7 @@ export type EnginePlace = Pick<EngineNote, 'namespace' | 'queue'> & { readonly a
 
 export interface OpenedPost {
   readonly entities: EntityClient;
-  /** Whether a worker asks for work on the queue. @throws the error of gRPC */
+  /** Whether a worker polls the queue. @throws the error of gRPC */
   isServed(): Promise<boolean>;
 }
 
@@ -82,7 +82,7 @@ export interface EntityParts {
   readonly tombstones: Tombstones;
 }
 
-/** The entities that live on the server of the client; what is lost of them is looked for through them. */
+/** The entities that live on the server of the client; lost entities are searched for through them. */
 export function entitiesOn(
   client: WorkflowClient,
   { store, vault, ...rest }: EntityParts,
@@ -99,10 +99,10 @@ export function entitiesOn(
   return { entities, lost };
 }
 
-/** A worker that has just started has asked for work by then, and a person still wonders. */
+/** A worker that has just started has polled by then, and a person still wonders. */
 const FIRST_POLL_MS = 5_000;
 const POLL_EVERY_MS = 15_000;
-/** A worker asks anew each minute; the server lists one that has gone for some minutes more. */
+/** A worker polls anew each minute; the server lists one that has gone for some minutes more. */
 const ASKED_WITHIN_MS = 75_000;
 
 interface WorkerWatchOptions {
@@ -118,7 +118,7 @@ export function watchForWorkers({ queue, hasWorker, onNotice }: WorkerWatchOptio
   let isOver = false;
   let timer = setTimeout(poll, FIRST_POLL_MS);
   function poll(): void {
-    // A server that does not answer is a trouble of its own, and told by whoever needs the answer.
+    // A server that does not answer is a trouble of its own, and reported by the calls that need the answer.
     const looking = hasWorker().catch(() => !isMissing);
     void looking.then((has) => {
       if (isOver) return;

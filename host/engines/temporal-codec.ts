@@ -49,7 +49,7 @@ export function codecKeysOf({ env, sealKey }: KeySource): CodecKeys | null {
   return { current: given?.current ?? own, byId: new Map(keys.map((key) => [key.id, key])) };
 }
 
-/** The id tells which seal key it was made of, and nothing of it. */
+/** The id names the seal key it was made of, and reveals nothing of it. */
 function codecKeyOf(sealKey: SealKey): CodecKey {
   return { id: `seal-${sealKey.id}`, key: createSecretKey(deriveKey(sealKey, 'temporal-codec')) };
 }

@@ -1,6 +1,6 @@
 /**
  * The engine on Temporal as the owner of a data directory uses it: one connection, workers, and the post.
- * Owns what is opened in which order; loaded only when a deployment asks for it, because the packages are large.
+ * Owns what is opened in which order; loaded only when a deployment chooses it, because the packages are large.
  */
 import { WorkflowClient, type DataConverter } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
@@ -38,7 +38,7 @@ import { findWorkflowBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 /** A person who leaves a run waits for the end of the command; what is cut off begins again later. */
 const COMMAND_GRACE_MS = 1_000;
-/** A supervisor that asks whether a worker is ready gives up soon. */
+/** A supervisor that queries whether a worker is ready gives up soon. */
 const ANSWER_MS_MAX = 2_000;
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, config_invalid */
@@ -173,7 +173,7 @@ function runningWorkers(
     isReady: async () => workers !== null && (await answers(options.connection)),
     async stop() {
       await sweeps.stop();
-      // A worker that failed has told so already.
+      // A worker that failed has reported it already.
       await workers?.stop().catch(() => undefined);
     },
   };
@@ -193,7 +193,7 @@ async function answers(connection: NativeConnection): Promise<boolean> {
   );
 }
 
-/** Null when workers have no versions; a server that lives for one command has no other build to hand over to. */
+/** Null when workers have no versions; a server that lives for one command has no other build that takes over. */
 function versionOf({ config }: Pick<EngineParts, 'config'>, bundle: WorkflowBundle): WorkerVersion | null {
   const { versioning, address } = config.engine.temporal;
   if (versioning === null || address === null) return null;
@@ -201,8 +201,8 @@ function versionOf({ config }: Pick<EngineParts, 'config'>, bundle: WorkflowBund
 }
 
 /**
- * To be called once the workers ask for work.
- * @throws ParleyError engine_misconfigured when the server does not come to know them, else the error of gRPC
+ * To be called once the workers poll.
+ * @throws ParleyError engine_misconfigured when the server does not register them, else the error of gRPC
  */
 async function takeWork(
   at: AskedNamespace,
@@ -217,7 +217,7 @@ async function takeWork(
   );
 }
 
-/** Who looks on while a process works on Temporal: its page of metrics, and whoever takes its spans. */
+/** What observes a process that works on Temporal: its page of metrics, and the collector of its spans. */
 interface TemporalObservers {
   /** Where the metrics are; null when they are not shown. */
   readonly metricsUrl: string | null;

@@ -12,10 +12,10 @@ export interface RuntimeOptions {
   readonly telemetry?: Telemetry;
 }
 
-/** There is one runtime in a process; what it says goes to whoever opened a host last. */
+/** There is one runtime in a process; what it says goes to the host that was opened last. */
 const listener: { tell: ((text: string) => void) | null } = { tell: null };
 
-/** To be called before the first connection. A repeat changes only who listens. Returns what counts in this process. */
+/** To be called before the first connection. A repeat changes only the listener. Returns the meter of this process. */
 export function installRuntime({ onNotice, telemetry }: RuntimeOptions): MetricMeter {
   const isInstalled = listener.tell !== null;
   listener.tell = onNotice;
@@ -42,7 +42,7 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'No activities registered, not polling for activity tasks',
 ]);
 
-/** A busy machine: the server gives such a task out again by itself, and the metrics of the worker tell of it. */
+/** A busy machine: the server gives such a task out again by itself, and the metrics of the worker show it. */
 const SLOW_TASK = /^\[TMPRL1104\]|^Task not found when completing/;
 
 /** Null for what is expected: a try that failed comes back by itself, and its command says when it is given up. */

@@ -1,6 +1,6 @@
 /**
  * The Temporal server of a host: the one that is configured, else one that is started for as long as the host lives.
- * Owns that two servers never share a database; must not decide what is told to a user beyond a notice.
+ * Owns that two servers never share a database; must not decide what a user reads beyond a notice.
  */
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,10 +11,10 @@ import type { TemporalConfig } from '../config/deployment-config.ts';
 import { readEngineNote, writeEngineNote, type EngineNote } from './engine-note.ts';
 import type { EngineParts } from './host-engine.ts';
 
-/** A server whose owner was killed is ended by its guard: asked at once, and made to after ten seconds. */
+/** A server whose owner was killed is ended by its guard: first with SIGTERM, after ten seconds with SIGKILL. */
 const EARLIER_END_MS_MAX = 15_000;
 const EARLIER_POLL_MS = 50;
-/** One that was killed while it started is not known by its number; it ends well within this time. */
+/** One that was killed while it started left no process number; it ends well within this time. */
 const UNKNOWN_END_MS = 2_000;
 
 type ServerParts = Pick<EngineParts, 'config' | 'places' | 'env' | 'closers' | 'onNotice' | 'onFailure'>;
@@ -41,7 +41,7 @@ async function ownServer(parts: ServerParts): Promise<TemporalServer> {
   const { places, env, closers, onNotice, onFailure } = parts;
   const { namespace, queue } = parts.config.engine.temporal;
   const earlier = readEngineNote(places);
-  // From here on nobody takes the earlier address for ours, and whoever comes after us still knows of that server.
+  // From here on no process takes the earlier address for ours, and the next owner still has the record of that server.
   writeEngineNote(places, { address: null, namespace, queue, server: earlier?.server ?? null });
   await hasEnded(earlier);
   const { startDevServer } = await import('../../temporal/dev-server/start-dev-server.ts');

@@ -17,8 +17,8 @@ type Deployed = Pick<DeploymentConfig, 'store' | 'dataDir'>;
 const BESIDE = 'parley';
 
 /**
- * Whether anything may have been stored yet; a server is not asked for it.
- * @throws the file system's error where nobody can tell: a folder that may not be read is not an empty one
+ * Whether anything may have been stored yet; a server is not queried for it.
+ * @throws the file system's error where this cannot be read: a folder that may not be read is not an empty one
  */
 export function hasStore({ store, dataDir }: Deployed): boolean {
   return (
@@ -115,7 +115,7 @@ export async function openGuardedStore(
   }
 }
 
-/** Loaded when it is asked for: many commands only want to know whether there is a store. */
+/** Loaded on demand: many commands only check whether there is a store. */
 async function openStore(options: StoreOptions): Promise<Store> {
   const store = await import('../../store/open-store.ts');
   return await store.openStore(options);
@@ -134,7 +134,7 @@ async function openOnServer(server: PostgresServer, use: PoolUse, fence?: FenceO
   return await openStore({ kind: 'postgres', pool, migrationPool, schema: server.schema, fence, channel });
 }
 
-/** The database of an engine is not the data directory: nobody else can be asked for it. */
+/** The database of an engine is not the data directory: there is no owner to send requests to. */
 export function isDatabaseTaken(error: unknown): boolean {
   return error instanceof ParleyError && 'database' in error.details;
 }

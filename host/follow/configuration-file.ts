@@ -11,7 +11,7 @@ import { revisionOf } from '../config/text-revision.ts';
 
 /** Where the text before the last change is. */
 const PREVIOUS = '.previous';
-/** For a file that did not exist: it may hold what is nobody else's business. */
+/** For a file that did not exist: its text may be for the operator alone. */
 const MODE = 0o600;
 
 /** An empty text when there is no file. @throws ParleyError store_unavailable */

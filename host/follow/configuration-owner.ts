@@ -1,5 +1,5 @@
 /**
- * What a configuration comes to in the process that carries sandboxes out, as a desk beside it tells it.
+ * What becomes of a configuration in the process that carries sandboxes out, as a desk beside it reports it.
  * Owns the wait for that process and the sentences; where it says how it stands is configuration-note.ts.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,11 +9,11 @@ import type { FollowedConfiguration, Standing } from './followed-configuration.t
 export interface ConfigurationOwner {
   /** Null when it follows no file. */
   standing(): Standing | null;
-  /** Whether the text of this revision is in force there; asked after it was written, and answered within seconds. */
+  /** Whether the text of this revision is in force there; called after it was written, and answered within seconds. */
   takesUp(revision: string): Promise<boolean>;
 }
 
-/** It looks every second, reads and checks; whoever waits for an answer does not wait much longer than that. */
+/** It polls every second, reads and checks; a caller that waits for an answer does not wait much longer than that. */
 const OWNER_MS_MAX = 10_000;
 const OWNER_POLL_MS = 50;
 
@@ -52,7 +52,7 @@ export function heldBack(
   if (theirs === null)
     return { needsRestart: followed.changedSinceStart, warnings: [...warnings, NO_FOLLOWER] };
   const needsRestart = [...new Set([...own.needsRestart, ...theirs.needsRestart])];
-  // The same mistake in the same text is told once.
+  // The same mistake in the same text is reported once.
   return { needsRestart, warnings: warnings.length > 0 ? warnings : ownerWarnings(theirs, revision) };
 }
 

@@ -1,7 +1,7 @@
 /**
  * The configuration that holds in a running process, and how a changed one is taken up: one rule for the desk of the
  * API, for a process that carries sandboxes out, and for the proxy as a process of its own.
- * Owns what is in force and the looks at the file; must not write it, nor word what is said about it.
+ * Owns what is in force and the polls of the file; must not write it, nor word what is said about it.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -29,9 +29,9 @@ export interface FollowParts {
   readonly cwd: string;
   readonly env: Environment;
   readonly proxy: Pick<Proxy, 'reload' | 'reloadRefused'>;
-  /** What came of a text that somebody else has written. */
+  /** The result of a text that another process or a user has written. */
   onNews(news: FollowNews): void;
-  /** At the start of the looks, and whenever it has changed. */
+  /** At the start of the polls, and whenever it has changed. */
   onStanding?(standing: Standing): void;
 }
 
@@ -59,7 +59,7 @@ export type FollowNews =
 export interface Standing {
   /** Absolute. */
   readonly file: string;
-  /** Of the text that was looked at last. */
+  /** Of the text that was read last. */
   readonly revision: string;
   /** What is wrong with that text; the earlier one then stays in force. */
   readonly refused: readonly Problem[];
@@ -123,7 +123,7 @@ export class FollowedConfiguration {
     return { file: this.file, revision: this.seen, refused: this.refused, needsRestart };
   }
 
-  /** Looks at the file from now on, until it is closed. */
+  /** Polls the file from now on, until it is closed. */
   start(): void {
     this.parts.onStanding?.(this.standing);
     void this.pollOn();
@@ -143,19 +143,19 @@ export class FollowedConfiguration {
     return mine;
   }
 
-  /** Takes up the text of the file, when it is another one than was looked at last. */
+  /** Takes up the text of the file, when it is another one than was read last. */
   poll(): Promise<void> {
     return this.inTurn(async () => {
       const revision = revisionOfFile(this.file);
       if (this.isClosed || revision === this.seen) return;
       await pause(SETTLE_MS);
       const loaded = await this.load(this.file);
-      // Otherwise somebody is still writing, and the next look sees the whole.
+      // Otherwise the file is still being written, and the next poll sees the whole.
       if (loaded.file?.revision === revision) this.taken(loaded);
     });
   }
 
-  /** Takes up the text of the file as it is, because somebody asks for it. */
+  /** Takes up the text of the file as it is, on request. */
   reload(): Promise<void> {
     return this.inTurn(async () => this.taken(await this.load(this.file)));
   }

@@ -1,5 +1,5 @@
 /**
- * A host that stays and its configuration file: which hosts look at it, and what they say of it.
+ * A host that stays and its configuration file: which hosts poll it, and what they say of it.
  * Owns the choice and the note for a desk in another process; the rule is in host/follow/.
  */
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -20,16 +20,16 @@ export interface FollowingParts {
   readonly options: HostOptions;
   readonly closers: Closers;
   readonly proxy: FollowParts['proxy'];
-  /** Those of the owner of a data directory, who says there how it stands; null for a process that asks it. */
+  /** Of the owner of a data directory, which writes its standing there; null for a process that queries it. */
   readonly places: Places | null;
 }
 
-/** Whoever only carries one run out began with a plan and a configuration, and ends with them. */
+/** A process that only carries one run out began with a plan and a configuration, and ends with them. */
 export function isService({ application, isWorker }: HostOptions): boolean {
   return application !== undefined || isWorker === true;
 }
 
-/** Looked at from now on, where the host stays; what is opened is left to `closers`. */
+/** Polled from now on, where the host stays; what is opened is left to `closers`. */
 export function openFollowedFile(parts: FollowingParts): FollowedConfiguration {
   const { config, env, options, closers, proxy, places } = parts;
   const tell = (text: string): void => options.onNotice(text);
@@ -41,12 +41,12 @@ export function openFollowedFile(parts: FollowingParts): FollowedConfiguration {
       try {
         writeConfigurationNote(places, standing);
       } catch (error) {
-        // A desk then says that it is not known what holds here.
+        // A desk then reports that the configuration of this process is unknown.
         tell(`Cannot say which configuration holds: ${String(error)}`);
       }
     },
   });
-  // Also that of an owner who was killed: it says nothing of this one.
+  // Also the note of an owner that was killed: it says nothing of this one.
   if (places !== null) {
     removeConfigurationNote(places);
     closers.add(() => removeConfigurationNote(places));
@@ -63,7 +63,7 @@ interface SharedParts {
   readonly store: Pick<Store, 'configuration'>;
 }
 
-/** Where several processes share a database: what they have in common, before anybody is served. */
+/** Where several processes share a database: what they have in common, before the first client is served. */
 export async function openFollowedVersion(
   followed: FollowedConfiguration,
   { peer, options, store }: SharedParts,

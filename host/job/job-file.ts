@@ -82,15 +82,15 @@ export interface JobWorldOptions {
   readonly models: readonly string[] | null;
   /** Absent where nothing of the job is ever paid for. */
   readonly hasPrice?: (model: string) => boolean | null;
-  /** Whether secrets must exist here: a run needs them, a look at the file does not. */
+  /** Whether secrets must exist here: a run needs them, a check of the file does not. */
   readonly checksSecrets: boolean;
   /** Folder beyond which nothing is read, whatever the job names; absent where its author is the user. */
   readonly within?: string;
-  /** Absent where nobody was asked for values. */
+  /** Absent where no values were requested. */
   readonly inputs?: GivenInputs;
 }
 
-/** The files around a job, as the compiler asks for them. */
+/** The files around a job, as the compiler reads them. */
 export function jobWorld({
   shell,
   file,
@@ -147,7 +147,7 @@ function readPrompt(file: string): FileRead {
   try {
     const stats = statSync(file);
     if (stats.isDirectory()) return { problem: 'directory' };
-    // Reading a pipe waits for who writes, and a device may have no end.
+    // Reading a pipe waits for its writer, and a device may have no end.
     if (!stats.isFile()) return { problem: 'special' };
     if (stats.size > PROMPT_BYTES_MAX) return { problem: 'too_large' };
     const bytes = readFileSync(file);
@@ -195,7 +195,7 @@ function statOrNull(file: string): Pick<Dirent, 'isFile' | 'isDirectory'> | null
   }
 }
 
-/** Closed when the last piece was taken, or when nobody takes more. */
+/** Closed when the last piece was taken, or when the reader takes no more. */
 function* chunksOf(file: string): Generator<Uint8Array> {
   const descriptor = openSync(file, 'r');
   try {

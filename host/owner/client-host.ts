@@ -1,6 +1,6 @@
 /**
- * The host of a process that finds its data directory owned by an engine on Temporal, or leaves it to one: it asks, and
- * looks at the rows.
+ * The host of a process that finds its data directory owned by an engine on Temporal, or leaves it to one: it sends
+ * requests, and reads the rows.
  * Owns finding that engine; must not start one, and must not carry anything out.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -26,13 +26,13 @@ import { troubledRows } from '../troubled-rows.ts';
 import { openServed } from './served.ts';
 import { wireWorld } from '../wired-world.ts';
 
-/** Rows are looked at this often: another process writes them. */
+/** Rows are polled this often: another process writes them. */
 const POLL_EVERY_MS = 250;
 /** An owner that has just started says within this time where its engine is. */
 const NOTE_MS_MAX = 20_000;
 const NOTE_POLL_MS = 100;
 const OWNER_CARRIES_OUT = 'another process owns the data directory and carries this out';
-/** The proxy is the owner's, who follows the file for itself. */
+/** The proxy belongs to the owner, which follows the file itself. */
 const NO_PROXY = { reload: () => undefined, reloadRefused: () => undefined } as const;
 
 /** @throws `locked` when the owner of the directory is no engine on Temporal; else as HostPort.openHost */
@@ -100,7 +100,7 @@ export interface ClientOpening {
   readonly locked: ParleyError | null;
 }
 
-/** As the deployment names it: whoever leaves the directory to workers may come before them. */
+/** As the deployment names it: a process that leaves the directory to workers may start before them. */
 function namedEngine({ engine }: DeploymentConfig): EngineNote & { readonly address: string } {
   const { address, namespace, queue } = engine.temporal;
   if (engine.kind === 'temporal' && address !== null) return { address, namespace, queue, server: null };

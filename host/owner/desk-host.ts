@@ -15,7 +15,7 @@ import { placesOf } from '../sandboxes/places.ts';
 import { wireWorld } from '../wired-world.ts';
 import { readerOf, sealKeyToRead } from './reader.ts';
 
-/** A file of SQLite lies in the data directory, and whoever has that may own it. */
+/** A file of SQLite lies in the data directory, and a process that has that may own it. */
 export function isDeskEnough({ bucket, store }: Pick<DeploymentConfig, 'bucket' | 'store'>): boolean {
   return bucket !== null && store.kind === 'postgres';
 }

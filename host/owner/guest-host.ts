@@ -1,7 +1,7 @@
 /**
- * The host of a process that finds its data directory owned by another one: what it is asked is handed to the owner over
- * its socket, and it looks at the rows. When the owner ends while somebody waits here, this process goes on in its place.
- * Owns that change of hands; must not carry anything out beside a living owner.
+ * The host of a process that finds its data directory owned by another one: its requests go to the owner over its
+ * socket, and it reads the rows. When the owner ends while a caller waits here, this process goes on in its place.
+ * Owns that change of owner; must not carry anything out beside a living owner.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -17,7 +17,7 @@ import { readerOf } from './reader.ts';
 import { createRunWatch } from '../run-watch.ts';
 import { environmentSecrets } from '../secret-source.ts';
 
-/** Rows are looked at this often: another process writes them. */
+/** Rows are polled this often: another process writes them. */
 const POLL_EVERY_MS = 250;
 /** An owner that has just begun listens within this time; one that only holds the directory never does. */
 const LISTEN_MS_MAX = 20_000;
@@ -30,14 +30,14 @@ export interface GuestOpening {
   readonly closers: Closers;
   /** Why this process is not the owner. */
   readonly locked: ParleyError;
-  /** Takes the data directory. @throws ParleyError data_directory_locked while somebody else has it */
+  /** Takes the data directory. @throws ParleyError data_directory_locked while another process has it */
   openOwner(): Promise<Host>;
 }
 
 type Owner =
   { readonly kind: 'other'; readonly link: OwnerLink } | { readonly kind: 'own'; readonly host: Host };
 
-/** @throws `locked` when the owner answers nobody, and engine_misconfigured when it runs another engine */
+/** @throws `locked` when the owner does not answer, and engine_misconfigured when it runs another engine */
 export async function openGuestHost(config: DeploymentConfig, opening: GuestOpening): Promise<Host> {
   const { options, closers, locked } = opening;
   const link = await listeningOwner(config, locked);
@@ -105,14 +105,14 @@ async function listeningOwner(config: DeploymentConfig, locked: ParleyError): Pr
   }
 }
 
-/** Who carries things out, from here: another process, or this one once that has ended. */
+/** The process that carries things out, seen from here: another one, or this one once that has ended. */
 class Guest {
   private readonly config: DeploymentConfig;
   private readonly opening: GuestOpening;
   private owner: Owner;
-  /** While it changes hands. */
+  /** While the owner changes. */
   private changing: Promise<void> | null = null;
-  /** Once somebody has asked for the API. */
+  /** Once a caller has requested the API. */
   private staying: Promise<void> | null = null;
   private isClosed = false;
 
@@ -140,7 +140,7 @@ class Guest {
     }
   }
 
-  /** What is begun there goes on while nobody asks: this process takes the place of an owner that ends. */
+  /** What is begun there goes on without callers: this process takes the place of an owner that ends. */
   async localApi(onFailure: (error: Error) => void): Promise<string> {
     this.staying ??= this.standIn(new AbortController().signal).catch((error: unknown) =>
       onFailure(error as Error),
@@ -148,7 +148,7 @@ class Guest {
     return await this.ask((owner) => owner.localApi());
   }
 
-  /** As long as somebody waits here, an owner that ends is replaced. @throws what keeps this process from going on */
+  /** As long as a caller waits here, an owner that ends is replaced. @throws what keeps this process from going on */
   async standIn(signal: AbortSignal): Promise<void> {
     const left = new Promise<'left'>((resolve) => {
       if (signal.aborted) resolve('left');

@@ -37,7 +37,7 @@ import { troubledRows } from '../troubled-rows.ts';
 import { startWarmKeeper } from '../sandboxes/warm-keeper.ts';
 import { hostKeyOf, wireWorld } from '../wired-world.ts';
 
-/** Kept for whoever asks; a service lives for months. */
+/** Kept for later queries; a service lives for months. */
 const WARNINGS_MAX = 100;
 
 /** A backup that was brought back on purpose is older, too. */
@@ -53,7 +53,7 @@ export async function openOwnerHost(
   await requireRuntimeClient(config);
   const files = deployedFiles(config);
   closers.add(() => files.close());
-  // What an agent made must have a place before anybody works.
+  // What an agent made must have a place before any agent works.
   await files.check();
   const places = placesOf(config.dataDir);
   const { env } = process;
@@ -65,7 +65,7 @@ export async function openOwnerHost(
     options.onNotice(text);
   };
   const { store, sealKey, lease } = await openOwnStore(places, config, { closers, life, env, warn });
-  // The engine needs the activities, and they need somebody to notify: the engine.
+  // The engine needs the activities, and they notify the engine.
   const late: { engine: HostEngine | null } = { engine: null };
   const notifier: Notifier = { deliver: (delivery) => engineOf(late).notices.deliver(delivery) };
   const kind = isService(options) ? 'worker' : 'run';
@@ -86,7 +86,7 @@ export async function openOwnerHost(
   });
   late.engine = engine;
   warmMeter.listener = engine.warmMeter ?? null;
-  // Sandboxes that outlived the last process find their way out again before anything is asked of them.
+  // Sandboxes that outlived the last process find their way out again before any request goes to them.
   const endpoints = await openEndpoints({
     ...{ config, places, world, store, peer, codeHosts, env, warn, audit: store.audit },
   });
@@ -145,7 +145,7 @@ function lookAfterSandboxes(
     onNotice,
   });
   closers.add(() => sweeper.close());
-  // Whoever only carries one run out would leave sandboxes behind that nobody replaces.
+  // A process that only carries one run out would leave sandboxes behind that are never replaced.
   if (!isService(options)) return;
   const keeper = startWarmKeeper(world, {
     leads: () => lease !== null || leads('warm_pool'),
@@ -155,7 +155,7 @@ function lookAfterSandboxes(
   closers.add(() => keeper.close());
 }
 
-/** Nobody else writes into it, and what lives in it was begun on this engine. */
+/** No other process writes into it, and what lives in it was begun on this engine. */
 async function openOwnStore(
   places: Places,
   config: DeploymentConfig,
@@ -194,7 +194,7 @@ function engineOf(late: { readonly engine: HostEngine | null }): HostEngine {
   return late.engine;
 }
 
-/** Each is loaded when it is asked for: Temporal's packages are large. */
+/** Each is loaded on demand: Temporal's packages are large. */
 async function openEngine(parts: EngineParts): Promise<HostEngine> {
   const { places, closers } = parts;
   switch (parts.config.engine.kind) {

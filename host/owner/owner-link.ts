@@ -1,6 +1,6 @@
 /**
  * Speaking to the process that owns a data directory, over its socket.
- * Owns the calls, and hearing of the owner's end; nobody listening means no engine is running.
+ * Owns the calls, and the notice of the owner's end; a socket without a listener means no engine is running.
  */
 import { Client } from 'undici';
 import type { ControlRequest, OwnerFacts, OwnerTask } from '../../api/control-server.ts';
@@ -11,10 +11,10 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import type { Host, HostPort } from '../host-port.ts';
 import { placesOf } from '../sandboxes/places.ts';
 
-/** Also of an owner that ends while it is asked. */
+/** Also of an owner that ends during a call. */
 const NOBODY_THERE = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** What an owner of a data directory does for who asks, in its own process or over its socket. */
+/** What an owner of a data directory does for its callers, in its own process or over its socket. */
 export type Owning = Required<
   Pick<Host, 'startRun' | 'tellRun' | 'collect' | 'report' | 'reconcile' | 'localApi'>
 >;
@@ -27,7 +27,7 @@ export interface OwnerLink extends Owning {
   close(): Promise<void>;
 }
 
-/** Null when nobody listens. */
+/** Null when no process listens. */
 export async function openOwnerLink({
   dataDir,
 }: Pick<DeploymentConfig, 'dataDir'>): Promise<OwnerLink | null> {
@@ -62,7 +62,7 @@ export async function openOwnerLink({
   };
 }
 
-/** Without a link: one word to whoever is there. */
+/** Without a link: one request to the process that is there. */
 export const sendControl: HostPort['control'] = async ({ dataDir }, request) => {
   const body: object = request satisfies Pick<ControlRequest, 'runId'>;
   const socketPath = placesOf(dataDir).controlSocket;
@@ -74,7 +74,7 @@ interface Presence {
   close(): Promise<void>;
 }
 
-/** A request that is never answered in full: the connection ends with the owner. Null when nobody listens. */
+/** A request that is never answered in full: the connection ends with the owner. Null when no process listens. */
 async function presence(socketPath: string): Promise<Presence | null> {
   const client = new Client('http://engine', { socketPath, bodyTimeout: 0 });
   try {
@@ -97,7 +97,7 @@ interface Question {
   readonly body?: object;
 }
 
-/** The answer; null when nobody listens. Collecting and reconciling take as long as they take. @throws ParleyError */
+/** The answer; null when no process listens. Collecting and reconciling have no time limit. @throws ParleyError */
 async function ask(socketPath: string, { method, path, body }: Question): Promise<unknown> {
   const client = new Client('http://engine', { socketPath, headersTimeout: 0, bodyTimeout: 0 });
   try {

@@ -73,7 +73,7 @@ export function readerOf(
 }
 
 /**
- * Whoever only reads makes no key: a store of which it is missing belongs to another machine.
+ * A process that only reads makes no key: a store of which it is missing belongs to another machine.
  * @throws ParleyError config_invalid
  */
 export async function sealKeyToRead({ dataDir }: DeploymentConfig, doing: string): Promise<SealKey> {

@@ -1,6 +1,6 @@
 /**
- * The application API of a host, where one is asked for: at its address from the beginning, and on a socket of this
- * machine once somebody asks.
+ * The application API of a host, where one is wanted: at its address from the beginning, and on a socket of this
+ * machine on the first request for it.
  * Owns that it is loaded only then; its parts are put together in `host/serve/`.
  */
 import type { ApplicationFacts, HostOptions } from '../host-port.ts';
@@ -13,7 +13,7 @@ export interface Served {
   localApi(): Promise<string>;
 }
 
-/** Last, so that nobody is answered before everything behind it works. */
+/** Last, so that no client is answered before everything behind it works. */
 export async function openServed(
   { application: options, simulator, onNotice }: HostOptions,
   { socketPath, ...given }: Omit<ServedParts, 'simulator'> & { readonly socketPath: string },
@@ -33,7 +33,7 @@ export async function openServed(
     facts: opened?.facts ?? null,
     async localApi() {
       opening ??= open();
-      // What failed once may succeed for whoever asks next.
+      // What failed once may succeed for the next caller.
       return await opening.catch((error: unknown) => {
         opening = null;
         throw error;

@@ -1,6 +1,6 @@
 /**
- * Telling a run on Temporal something while nobody owns its data directory: this process asks the server itself.
- * Owns which runs can be told so, and whether a worker took it or the server keeps it; carries nothing out.
+ * Sends an event to a run on Temporal while no process owns its data directory: this process calls the server itself.
+ * Owns which runs can be reached so, and whether a worker took it or the server keeps it; carries nothing out.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Store } from '../../store/open-store.ts';
@@ -52,7 +52,7 @@ async function tell(entities: EntityClient, { runId, event }: ControlRequest): P
   const asking = entities.requests.deliver(delivery);
   const isTaken = await Promise.race([asking.then(() => true), pause(WORKER_MS_MAX, false)]);
   if (isTaken) return 'taken';
-  // How it ends when nobody waits any more is nobody's concern.
+  // Its result does not matter when it is no longer waited for.
   asking.catch(() => undefined);
   await entities.notices.deliver(delivery);
   return 'kept';

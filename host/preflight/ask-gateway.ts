@@ -1,5 +1,5 @@
 /**
- * Asking a gateway for its models, as the proxy asks it for an answer: same address, key and headers.
+ * Requests a gateway's models, as the proxy requests an answer: same address, key and headers.
  * Owns the connection and how its failures are worded; the key is in no answer.
  */
 import { request } from 'undici';
@@ -26,7 +26,7 @@ export interface GatewayPlace {
 
 export interface GatewayDesk {
   models(place: GatewayPlace, signal: AbortSignal): Promise<GatewayAnswer>;
-  /** One token: it costs what a token costs, so it is asked only where nothing is listed. */
+  /** One token: it costs what a token costs, so it is called only where nothing is listed. */
   call(place: GatewayPlace, model: string, signal: AbortSignal): Promise<ModelAnswer>;
 }
 
@@ -70,11 +70,11 @@ async function ask(place: GatewayPlace, { path, body, signal }: Question): Promi
       },
       body,
       signal,
-      // One question, one connection: nothing is kept open behind the look.
+      // One request, one connection: nothing is kept open behind the check.
       reset: true,
     });
     const coding = answer.headers['content-encoding'];
-    // Some gateways pack whatever they send, asked or not. What cannot be unpacked says nothing.
+    // Some gateways pack whatever they send, requested or not. What cannot be unpacked says nothing.
     await readyCodings();
     // A longer text is no JSON as far as it is read, and counts as no list.
     const read = await bounded(answer.body, ANSWER_BYTES_MAX);
@@ -94,12 +94,12 @@ function headerOf(value: string | string[] | undefined): string | null {
 
 /**
  * Why a connection did not come about, in words and with a remedy.
- * Owns the words; must not know who was called.
+ * Owns the words; must not know which server was called.
  */
 
 interface Cause {
   readonly reason: string;
-  /** It may still answer: nobody refused. */
+  /** It may still answer: the connection was not refused. */
   readonly isTooSlow: boolean;
 }
 

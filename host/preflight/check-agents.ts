@@ -1,5 +1,5 @@
 /**
- * Whether the programs of the agents that a plan chooses are where sandboxes of the process runtime look for them.
+ * Whether the programs of the agents that a plan chooses are where sandboxes of the process runtime search for them.
  * Owns the search; what an image has is not seen from here.
  */
 import { accessSync, constants } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * Whether the bucket of a deployment takes, lists, gives and removes an object, in as much time as a look ahead has.
+ * Whether the bucket of a deployment takes, lists, gives and removes an object, in as much time as a preflight has.
  * Owns the try; must leave nothing behind.
  */
 import { randomUUID } from 'node:crypto';
@@ -9,7 +9,7 @@ import type { S3Settings } from '../../store/blobs/s3-settings.ts';
 import { failed, passed, type Finding } from '../finding.ts';
 
 const CHECK = 'bucket';
-/** Its client tries again by itself, for longer than somebody waits who only wants to know. */
+/** Its client tries again by itself, for longer than a user waits for a check. */
 const LOOK_MS_MAX = 15_000;
 
 export async function checkBucket(settings: S3Settings): Promise<Finding> {

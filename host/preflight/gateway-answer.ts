@@ -10,7 +10,7 @@ import { asObject } from '../../proxy/relay/json-value.ts';
 
 export type GatewayAnswer =
   | { readonly kind: 'listed'; readonly ids: readonly string[] }
-  /** It answers, and lists nothing: whether it has a model is told by asking the model. */
+  /** It answers, and lists nothing: whether it has a model is found by calling the model. */
   | { readonly kind: 'no_list' }
   | Refusal;
 
@@ -32,7 +32,7 @@ export interface HttpAnswer {
   readonly text: string;
 }
 
-/** What is told of somebody else's error is one line. */
+/** What is shown of another server's error is one line. */
 const SAID_CHARS_MAX = 200;
 
 export function readModelList(answer: HttpAnswer): GatewayAnswer {

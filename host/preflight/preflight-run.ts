@@ -1,5 +1,5 @@
 /**
- * The look at what a job needs, before a run of it begins.
+ * The check of what a job needs, before a run of it begins.
  * Owns what is printed of it and that a run which cannot succeed is not begun.
  */
 import type { Plan } from '../../core/plan/plan.ts';

@@ -1,6 +1,6 @@
 /**
- * Many looks at things outside, a few at a time.
- * Owns how many at once and how long each may take; must not know what is looked at.
+ * Many checks of things outside, a few at a time.
+ * Owns how many at once and how long each may take; must not know what is checked.
  */
 
 /** Enough that a list of repositories takes seconds, and few enough that no host counts it as an attack. */
@@ -11,14 +11,14 @@ const ANSWER_MS_MAX = 10_000;
 const TOTAL_MS_MAX = 30_000;
 
 export interface Probes {
-  /** Answers in the order of the things. A look never rejects for what it finds out. */
+  /** Answers in the order of the things. A check never rejects for what it finds out. */
   all<Thing, Answer>(
     things: readonly Thing[],
     look: (thing: Thing, signal: AbortSignal) => Promise<Answer>,
   ): Promise<readonly Answer[]>;
 }
 
-/** The time of all looks together begins now. */
+/** The time of all checks together begins now. */
 export function createProbes(): Probes {
   const total = AbortSignal.timeout(TOTAL_MS_MAX);
   return {

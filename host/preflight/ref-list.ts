@@ -1,5 +1,5 @@
 /**
- * The refs of a repository, as a Git server announces them to whoever begins to read.
+ * The refs of a repository, as a Git server announces them to a client that begins to read.
  * Owns the form of that announcement; must not open a connection.
  */
 
@@ -34,10 +34,10 @@ export function readRefNames(announcement: Uint8Array): RefNames | null {
   return isOne ? names : null;
 }
 
-/** As `git clone` looks for it: a branch, else a tag; without a name the commit that the repository points at. */
+/** As `git clone` resolves it: a branch, else a tag; without a name the commit that the repository points at. */
 export function hasStart(refs: RefNames, branch: string | null): boolean {
   if (branch === null) return refs.has('HEAD');
-  // Not announced: only who asks for it sees whether it is there.
+  // Not announced: only a request for it shows whether it is there.
   if (isCommitId(branch)) return true;
   return refs.has(`refs/heads/${branch}`) || refs.has(`refs/tags/${branch}`);
 }

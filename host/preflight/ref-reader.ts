@@ -22,7 +22,7 @@ export interface RepositoryQuestion {
 
 export type RefAnswer =
   | { readonly kind: 'refs'; readonly refs: RefNames }
-  /** There is none, or none for this credential: hosts do not tell which. */
+  /** There is none, or none for this credential: hosts do not distinguish them. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'late' }
   | { readonly kind: 'failed'; readonly reason: string };
@@ -40,7 +40,7 @@ export interface RefReaderOptions {
 
 /** Half a million refs; a repository with more is taken as it is. */
 const ANNOUNCED_BYTES_MAX = 32 * 1024 * 1024;
-/** A caller without a secret; it is the name of none. */
+/** The token of a read without a secret; no secret has this name. */
 const NO_SECRET = '-';
 
 export async function openRefReader({ codeHosts, credentialOf }: RefReaderOptions): Promise<RefReader> {
@@ -62,7 +62,7 @@ export async function openRefReader({ codeHosts, credentialOf }: RefReaderOption
     },
   });
   await relay.listen();
-  // One connection for each look: the relay serves as many as it likes.
+  // One connection for each check: the relay serves as many as it likes.
   const client = (): Client => new Client('http://relay', { socketPath });
   return {
     async read(question, signal) {

@@ -1,6 +1,6 @@
 /**
  * The three sockets that lead out of a sandbox: proxy, callbacks, Git; and the proxy's loopback port.
- * Owns their start and end; who may use them is decided by keys of conversations.
+ * Owns their start and end; keys of conversations decide which caller may use them.
  */
 import { mkdirSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
@@ -36,7 +36,7 @@ import { conversationKeyName, runBudgets } from './run-budgets.ts';
 export interface Endpoints {
   /** Brings the spend of calls that have ended to the store. */
   flushSpend(): Promise<void>;
-  /** Takes models and settings of the next call on; checked by whoever has read them. */
+  /** Takes models and settings of the next call on; the caller has checked them. */
   readonly proxy: Pick<Proxy, 'reload' | 'reloadRefused'>;
   close(): Promise<void>;
 }
@@ -135,7 +135,7 @@ async function bringLeftovers({ places, world, store, warn }: BoundedParts): Pro
   });
 }
 
-/** What became of the rest of that time nobody can say: states and events are kept nowhere else. */
+/** What became of the rest of that time is unknown: states and events are kept nowhere else. */
 function lostRowsText({ calls, from, to, mayBeMore }: SpendLoss): string {
   const [first, last] = [from, to].map((at) => new Date(at).toISOString());
   const more = mayBeMore ? '; older calls may be missing, too' : '';
@@ -192,7 +192,7 @@ function relayOf({ config, places, world, codeHosts, warn, shares }: BoundedPart
   });
 }
 
-/** Who may call the proxy from inside a sandbox: the holders of virtual keys made for conversations. */
+/** The callers of the proxy inside sandboxes: the holders of virtual keys made for conversations. */
 function conversationKeys(keys: KeyMinter, records: RecordStore): KeyDirectory {
   return { find: (key) => findCaller(keys, records, key) };
 }
@@ -213,11 +213,11 @@ async function findCaller(keys: KeyMinter, records: RecordStore, key: string): P
   };
 }
 
-/** Passed through by anybody, listed by nobody. */
+/** Every user passes through, and only the owner lists it. */
 const PASSABLE = 0o711;
 const CONNECTABLE = 0o666;
 
-/** @throws ParleyError runtime_failed: the directory above is somebody else's */
+/** @throws ParleyError runtime_failed: the directory above belongs to another user */
 export async function openToContainers(sockets: readonly string[]): Promise<void> {
   for (const socket of sockets) {
     await ensurePrivateDir(dirname(dirname(socket)));
@@ -227,8 +227,8 @@ export async function openToContainers(sockets: readonly string[]): Promise<void
 }
 
 /**
- * What is said because of something in a sandbox, said so seldom that nobody can fill a screen, a log or the memory with
- * it (D31).
+ * What is said because of something in a sandbox, said so seldom that no sandbox can fill a screen, a log or the memory
+ * with it (D31).
  * Owns how often: a text once in ten minutes, and of all texts a few a minute; what was left out is counted and said.
  */
 

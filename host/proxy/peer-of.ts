@@ -50,7 +50,7 @@ export function peerName(host: string | null): string {
   return `${host ?? hostname()} (${process.pid})`;
 }
 
-/** Who sees the sandboxes of its own host alone looks after them alone. Whoever carries out one run keeps no pool. */
+/** A process that sees only its own host's sandboxes looks after them alone. One for a single run keeps no pool. */
 function dutiesOf(config: Beside, kind: PeerFacts['kind']): readonly Duty[] {
   // It has neither a sandbox nor a proxy.
   if (kind === 'api') return [];

@@ -12,10 +12,10 @@ export interface ProxyFolder {
   release(): void;
 }
 
-/** As many proxies as nobody runs on one host; each takes a processor. */
+/** More proxies than an operator runs on one host; each takes a processor. */
 const FOLDERS_MAX = 64;
 
-/** The first that nobody has. @throws ParleyError data_directory_locked when another proxy has the only one */
+/** The first free one. @throws ParleyError data_directory_locked when another proxy has the only one */
 export function takeProxyFolder(
   dataDir: string,
   options: { readonly startedAt: number; readonly isShared: boolean },
@@ -53,7 +53,7 @@ function hasRows(spool: string): boolean {
   return existsSync(spool) && readdirSync(spool).length > 0;
 }
 
-/** Null when somebody has it. */
+/** Null when another proxy has it. */
 function tryFolder(folder: string, startedAt: number): ProxyFolder | null {
   try {
     return heldFolder(folder, lockDataDirectory(folder, { startedAt, isPatient: false }));

@@ -14,7 +14,7 @@ import type { DeploymentConfig } from '../config/deployment-config.ts';
 import { deployedFiles } from '../deployed-files.ts';
 import { readDeployedStore } from '../follow/config-store.ts';
 
-/** What came of looking through one archive. */
+/** The result of checking one archive. */
 export type ArchiveCheck =
   | { readonly kind: 'whole'; readonly members: number }
   | { readonly kind: 'missing' | 'changed' }
@@ -56,7 +56,7 @@ export async function openArchives(config: DeploymentConfig): Promise<Archives |
 
 type Content = AsyncIterable<Uint8Array> | null;
 
-/** The checksum first: a changed byte would otherwise be told as whatever it broke. */
+/** The checksum first: a changed byte would otherwise be reported as whatever it broke. */
 async function check(entry: ArchiveRecord, open: () => Promise<Content>): Promise<ArchiveCheck> {
   const first = await open();
   if (first === null) return { kind: 'missing' };

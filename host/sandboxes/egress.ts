@@ -15,7 +15,7 @@ export interface EgressParts {
   readonly config: DeploymentConfig;
   readonly places: Places;
   readonly connectionsMax: number;
-  /** Bounded by whoever gives it: a sandbox chooses what is refused. */
+  /** Bounded by the caller: a sandbox chooses what is refused. */
   readonly warn: (text: string) => void;
 }
 

@@ -22,7 +22,7 @@ export function hosted(config: DeploymentConfig): DeploymentConfig {
   return { ...config, deployment: { ...deployment, capacity: { ...deployment.capacity, hosts } } };
 }
 
-/** The warm pool of one host: each keeps its own, and nobody claims one that is up elsewhere. */
+/** The warm pool of one host: each keeps its own, and no placement claims one that is up elsewhere. */
 export function warmPoolOfHost(warmPool: WarmPool, host: string | undefined): WarmPool {
   if (host === undefined) return warmPool;
   return {

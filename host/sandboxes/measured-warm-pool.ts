@@ -1,12 +1,12 @@
 /**
- * Placement and the warm pool with somebody who counts.
+ * Placement and the warm pool with a meter that counts.
  * Owns what counts as a claim, a lost one and one that was given up; changes no answer.
  */
 import type { PlacementStore } from '../../ports/placement-store.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 import type { WarmPool } from '../../ports/warm-pool.ts';
 
-/** The world is wired before the engine, which has the page of metrics: until then nobody counts. */
+/** The world is wired before the engine, which has the page of metrics: until then nothing is counted. */
 export interface LateWarmMeter extends WarmMeter {
   listener: WarmMeter | null;
 }
@@ -21,7 +21,7 @@ export function lateWarmMeter(): LateWarmMeter {
   return late;
 }
 
-/** A repeated placement is counted again: it is the same claim, asked for once more. */
+/** A repeated placement is counted again: it is the same claim, requested once more. */
 export function measuredPlacement(placement: PlacementStore, meter: WarmMeter): PlacementStore {
   return {
     ...placement,

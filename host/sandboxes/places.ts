@@ -33,16 +33,16 @@ export interface Places {
   /** Authorities that sandboxes trust, where the deployment names its own. */
   readonly authorities: string;
   readonly controlSocket: string;
-  /** The application API with the rights of the owner, opened for whoever asks the owner for it. */
+  /** The application API with the rights of the owner, opened for a process that requests it from the owner. */
   readonly apiSocket: string;
-  /** The same of a process that only asks an engine on Temporal: there may be several. */
+  /** The same of a process that only sends requests to an engine on Temporal: there may be several. */
   readonly ownApiSocket: string;
 }
 
 export function placesOf(dataDir: string): Places {
   // A unix socket's path holds 107 bytes; a hash of the data directory keeps it short and the same after a restart.
   const mark = createHash('sha256').update(dataDir).digest('hex').slice(0, 10);
-  // By number: in a container a user may have no name, and asking for it fails there.
+  // By number: in a container a user may have no name, and reading it fails there.
   const sockets = join(tmpdir(), `parley-${process.getuid?.() ?? userInfo().uid}-${mark}`);
   return {
     dataDir,

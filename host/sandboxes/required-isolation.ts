@@ -1,7 +1,7 @@
 /**
  * Whether sandboxes may come down to plain processes where this machine cannot separate them.
- * Owns the answer: only before somebody who sees the warning and can end the run; a service or a pipeline that asked for
- * `auto` must not begin to run foreign code as its own user.
+ * Owns the answer: only before a user who sees the warning and can end the run; a service or a pipeline with `auto`
+ * must not begin to run foreign code as its own user.
  */
 import type { HostOptions } from '../host-port.ts';
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -12,7 +12,7 @@ export interface Surroundings {
   readonly isTerminal: boolean;
 }
 
-/** The same configuration, in which `auto` is `namespaces` where nobody would see the warning. */
+/** The same configuration, in which `auto` is `namespaces` where no user would see the warning. */
 export function withRequiredIsolation(
   config: DeploymentConfig,
   options: HostOptions,

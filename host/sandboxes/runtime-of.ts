@@ -1,6 +1,6 @@
 /**
  * The runtime that the deployment chose.
- * Owns which implementation it is, and what it is told; must not decide anything else.
+ * Owns which implementation it is, and its options; must not decide anything else.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync, existsSync } from 'node:fs';
@@ -27,7 +27,7 @@ export interface RuntimeParts {
   readonly warn: (text: string) => void;
 }
 
-/** What it takes to have sandboxes is known before one is asked for. @throws Error its package is not installed */
+/** A missing client shows before the first sandbox is requested. @throws Error its package is not installed */
 export async function requireRuntimeClient({ runtimeKind }: DeploymentConfig): Promise<void> {
   switch (runtimeKind) {
     case 'process':
@@ -121,7 +121,7 @@ export function writeAuthorities(named: string | null, file: string): string | n
 const IMAGE_DIR = '/opt/parley';
 const AGENT_PROGRAMS = { reference: 'agent-server.cjs', openhands: 'agent-openhands.cjs' } as const;
 
-/** What every runtime is told. */
+/** Options that every runtime has. */
 interface CommonOptions {
   readonly hostSockets: HostSockets;
   readonly egressSocket: string | null;
@@ -176,7 +176,7 @@ export function sharedProgram(program: string, { dataDir }: Pick<Places, 'dataDi
   const extension = extname(program);
   const target = join(folder, `${basename(program, extension)}-${mark}${extension}`);
   mkdirSync(folder, { recursive: true });
-  // First what stands beside it: whoever sees the program sees both.
+  // First what stands beside it: a sandbox that sees the program sees both.
   const compiled = `${program}${COMPILED_SUFFIX}`;
   if (existsSync(compiled)) put(`${target}${COMPILED_SUFFIX}`, readFileSync(compiled));
   put(target, text);

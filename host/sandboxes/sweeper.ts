@@ -1,12 +1,12 @@
 /**
  * Sweeps now and then, as long as the host is open.
- * Owns the rhythm, and that a finding is told once; what a sweep does is in activities/sweep-sandboxes.ts.
+ * Owns the rhythm, and that a finding is reported once; what a sweep does is in activities/sweep-sandboxes.ts.
  */
 import { sweepSandboxes, type OrphanSightings } from '../../activities/sweep-sandboxes.ts';
 import type { World } from '../../activities/world.ts';
 import type { HostLookup } from '../../ports/host-leases.ts';
 
-/** A process that does not sweep sees so soon that it is its turn; nothing is asked for it. */
+/** A process that does not sweep sees so soon that it is its turn; this needs no query. */
 const TURN_POLL_MS = 2_000;
 /** Often enough that an orphan is gone some two minutes after it was first seen; a sweep costs one listing and one query. */
 const SWEEP_EVERY_MS = 60_000;

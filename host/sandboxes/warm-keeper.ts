@@ -9,7 +9,7 @@ import type { World } from '../../activities/world.ts';
 import { sandboxId, type SandboxId } from '../../core/ids.ts';
 import type { WarmMeter } from '../../ports/warm-meter.ts';
 
-/** A claim is made good soon after; a round without one costs a query. */
+/** A claimed sandbox is replaced soon after; a round without a claim costs a query. */
 const ROUND_EVERY_MS = 1_000;
 /** Where there is no pool: a configuration that is changed meanwhile is followed a little later. */
 const REST_MS = 10_000;
@@ -21,7 +21,7 @@ const PAUSE_MS = { initial: 5_000, max: 300_000 } as const;
 const DOUBLINGS_MAX = 10;
 
 export interface WarmKeeper {
-  /** Waits for what is going on; the sandboxes stay, for whoever opens the host next. */
+  /** Waits for what is going on; the sandboxes stay, for the next host. */
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export function startWarmKeeper(world: World, { leads, meter, onNotice }: WarmLi
   let notBefore = 0;
   let nextPollAt = 0;
   let isClosed = false;
-  // A problem that lasts is told once, and once more when it comes back.
+  // A problem that lasts is reported once, and once more when it comes back.
   const tellNew = (problems: readonly string[]): void => {
     for (const line of problems) if (!told.has(line)) onNotice(line);
     told = new Set(problems);
@@ -96,7 +96,7 @@ export function startWarmKeeper(world: World, { leads, meter, onNotice }: WarmLi
 /** Of a pool that another process keeps. */
 const NOTHING = { wanted: 0, booting: 0, ready: 0, leaving: 0 } as const;
 
-/** A store that cannot be asked is told of by the round. */
+/** A store that cannot be queried is reported by the round. */
 async function measure(world: World, meter: Pick<WarmMeter, 'held'>): Promise<void> {
   const figures = await world.warmPool.figures().catch(() => null);
   if (figures === null) return;

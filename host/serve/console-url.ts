@@ -1,5 +1,5 @@
 /**
- * Where people reach the console, as whoever starts the service says it.
+ * Where people reach the console, as the operator who starts the service says it.
  * Owns which addresses count: those of the web, because reports make links of them.
  */
 import type { DeploymentConfig } from '../config/deployment-config.ts';
@@ -7,7 +7,7 @@ import type { HostOptions } from '../host-port.ts';
 
 const CONSOLE = '/console';
 
-/** Of an address that only this machine knows nothing is made: a report is read elsewhere. */
+/** An address that only this machine has becomes no link: a report is read elsewhere. */
 export function withConsole(
   config: DeploymentConfig,
   { application }: Pick<HostOptions, 'application'>,

@@ -18,8 +18,8 @@ export const FIRST_KEY = {
 } as const;
 
 /**
- * `made`: Secret and key. `secret_made`: the Secret; whoever serves issues the key. `issued`: the key of a Secret that
- * was there. `secret_there`: nothing was to be done. `keys_there`: keys were issued before, and there is no Secret.
+ * `made`: Secret and key. `secret_made`: the Secret; the serving process issues the key. `issued`: the key of a Secret
+ * that was there. `secret_there`: nothing was to be done. `keys_there`: keys were issued before, without a Secret.
  */
 export type FirstKeyOutcome = 'made' | 'secret_made' | 'issued' | 'secret_there' | 'keys_there';
 

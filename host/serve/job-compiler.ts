@@ -1,5 +1,5 @@
 /**
- * The compiler of jobs for the API: a text of somebody else, compiled beside nothing.
+ * The compiler of jobs for the API: a text of a client, compiled without any file around it.
  * Owns that no file, variable or secret of this machine is reached from it.
  */
 import type { CompiledJob, JobCompiler, JobFinding } from '../../api/jobs/job-compiler.ts';
@@ -37,7 +37,7 @@ export function createJobCompiler({ models, hasPrice, deployment }: CompilerPart
   };
 }
 
-/** Without values nobody was asked for any, and the inputs without a default are said to be open. */
+/** Without values none were requested, and the inputs without a default are reported as open. */
 function given(typed: Readonly<Record<string, string>>): Pick<JobWorld, 'inputs'> {
   return Object.keys(typed).length === 0 ? {} : { inputs: { typed, values: {} } };
 }

@@ -1,6 +1,6 @@
 /**
  * The application API of a host: its parts put together, what a dead process left taken up, and the listening.
- * Owns the order; a key is made only when there is none and nobody but this machine can call (D5).
+ * Owns the order; a key is made only when there is none and only this machine can call (D5).
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rm } from 'node:fs/promises';
@@ -71,7 +71,7 @@ export interface OpenedApplication {
   readonly facts: ApplicationFacts;
 }
 
-/** @throws CliError when the address cannot be listened on; ParleyError unauthorized when nobody could call */
+/** @throws CliError when the address cannot be listened on; ParleyError unauthorized when no client could call */
 export async function openApplication(
   options: ServedOptions,
   parts: ServedParts,
@@ -105,7 +105,7 @@ export async function takenUpApplication(
   return { application };
 }
 
-/** Whoever may open the file of the socket is the owner of the data directory. */
+/** A process that may open the file of the socket is the owner of the data directory. */
 const OWNER: Principal = {
   kind: 'key',
   userId: LOCAL_USER,
@@ -224,7 +224,7 @@ async function firstKeyOf(options: ServedOptions, { store, env }: ServedParts): 
 
 const GIVEN_TOO_LATE =
   'PARLEY_FIRST_API_KEY opens nothing: other keys were there before it; issue another with "parley key create"';
-/** A job that makes the key takes seconds; whoever makes it by hand is told again. */
+/** A job that makes the key takes seconds; an operator who makes it by hand is reminded. */
 const KEY_POLL_MS = 1_000;
 const KEY_TOLD_EVERY_POLLS = 60;
 

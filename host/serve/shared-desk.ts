@@ -24,7 +24,7 @@ export interface SharedDeskParts {
   readonly peers: Pick<ProxyPeers, 'serving'>;
 }
 
-/** A process hears of a version with its next beat and says at the one after how it stands. */
+/** A process receives a version with its next beat and says at the one after how it stands. */
 const TOLD_MS_MAX = 5_000;
 const TOLD_POLL_MS = 200;
 
@@ -77,7 +77,7 @@ async function deploy(
   return { kind: 'deployed', state, applied, warnings: problems.map(({ message }) => message) };
 }
 
-/** Whoever says nothing in this time is named as one that has not taken it. */
+/** A process that says nothing in this time is named as one that has not taken it. */
 async function everyoneTold({ peers }: SharedDeskParts, version: number): Promise<void> {
   const until = Date.now() + TOLD_MS_MAX;
   const isAwaited = ({ kind, configuration }: ServingPeer): boolean =>

@@ -1,6 +1,6 @@
 /**
- * What a supervisor asks a worker: whether the process goes on, and whether it takes work now.
- * Owns the two answers; must not tell anything else.
+ * What a supervisor queries of a worker: whether the process goes on, and whether it takes work now.
+ * Owns the two answers; must not report anything else.
  */
 import Fastify from 'fastify';
 import { listening } from '../listening.ts';

@@ -12,7 +12,7 @@ type Serving = Extract<EngineFacts, { readonly kind: 'temporal' }>;
 /** What a worker says while it works. */
 export interface WorkerView {
   notice(text: string): void;
-  /** `healthUrl` null: nobody can ask. */
+  /** `healthUrl` null: there is no health server. */
   serving(facts: Serving, healthUrl: string | null): void;
 }
 

@@ -1,15 +1,15 @@
 /**
  * Figures of calls that have ended, for `GET /metrics` and the log.
- * Owns the counts; labels are names of the configuration, so that nobody can make their number grow, and neither a key
- * nor a text of a call is among them.
+ * Owns the counts; labels are names of the configuration, so that no caller can make their number grow, and they
+ * contain neither keys nor texts of calls.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { SpendRow } from '../../core/money/spend.ts';
 
-/** Upper bounds in seconds: from a gateway that answers at once to an agent's longest thought. */
+/** Upper bounds in seconds: from a gateway that answers at once to the longest reasoning of a model. */
 const DURATION_BOUNDS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
-/** How often the event loop is asked: a finer grain would cost more than it tells. */
+/** How often the event loop delay is sampled: a finer resolution would cost more than it is worth. */
 const LOOP_RESOLUTION_MS = 20;
 
 interface Durations {
@@ -27,7 +27,7 @@ interface Outcome {
 
 interface ModelFigures {
   readonly model: string;
-  /** Few: a list is searched more quickly than a text is made to look one up by. */
+  /** Few: searching a list is quicker than building a key for a map. */
   readonly outcomes: Outcome[];
   readonly durations: Durations;
   promptTokens: number;
@@ -66,7 +66,7 @@ export class CallMetrics {
     addDuration(figures.durations, (row.endedAt ?? row.startedAt) - row.startedAt);
   }
 
-  /** One sample a line in Prometheus' text form, without the lines that describe them. */
+  /** One sample a line in Prometheus' text form, without HELP and TYPE lines. */
   samples(): ReadonlyMap<string, readonly string[]> {
     const all = [...this.models.values()];
     const perModel = (value: (figures: ModelFigures) => number): readonly string[] =>
@@ -139,7 +139,7 @@ function outcomeOf({ outcomes }: ModelFigures, row: SpendRow): Outcome {
   return outcome;
 }
 
-/** The counts are cumulative, as the text form wants them. */
+/** The counts are cumulative, as the text form requires. */
 function addDuration(durations: Durations, ms: number): void {
   durations.count += 1;
   durations.sumMs += ms;

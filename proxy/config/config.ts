@@ -24,7 +24,7 @@ export interface ModelEntry {
   readonly apiKey: string;
   /** As the entry writes it; null: the gateway's own cost counts, else the public list price (D26, D30). */
   readonly price: TokenPrice | null;
-  /** The most that one call may send and be answered with; null where neither entry nor list says. */
+  /** The most tokens that one call may send and receive; null where neither entry nor list says. */
   readonly inputTokensMax: number | null;
   readonly outputTokensMax: number | null;
   /** Longest wait for the reply to begin, and between two pieces of it. */
@@ -58,7 +58,7 @@ export interface ProxyConfig {
   readonly spendRetentionDays: number | null;
   /** A row is in the store before its call is sent, so that it outlives its host; costs each call a commit. */
   readonly commitsBeforeDispatch: boolean;
-  /** From the environment variable PROXY_MASTER_KEY; null: nobody holds the master key. */
+  /** From the environment variable PROXY_MASTER_KEY; null: there is no master key. */
   readonly masterKey: string | null;
 }
 

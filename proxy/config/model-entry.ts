@@ -21,7 +21,7 @@ export interface EntryContext {
   readonly problems: ConfigProblem[];
 }
 
-/** The params a first look understands; others are named in a warning, so that no setting is silently without effect. */
+/** The params that are read; others are named in a warning, so that no setting is silently without effect. */
 const PARAMS = new Set([
   'model',
   'api_base',
@@ -32,7 +32,7 @@ const PARAMS = new Set([
   'weight',
 ]);
 const KEY_TEXT = /^[\x21-\x7e]+$/;
-/** Enough that two entries of one deployment never meet by chance. */
+/** Enough that the ids of two entries of one deployment never collide. */
 const ID_DIGITS = 20;
 
 /** The entry, or null when a problem with severity `error` was added. */
@@ -41,7 +41,7 @@ export function readModelEntry(raw: unknown, context: EntryContext): ModelEntry 
   const reader = new EntryReader(context, `model entry "${modelName}" (${context.path})`);
   const found = context.problems.length;
   const entry = asObject(resolveEnvironment(raw, { ...context, owner: reader.owner }));
-  // An unset variable leaves an empty text behind: checking it would report the same fault twice.
+  // An unset variable becomes an empty text: checking it would report the same fault twice.
   if (context.problems.length > found) return null;
   const name = asText(entry?.['model_name']);
   if (entry === null || name === null) return reader.refuse('model_name', 'it must be a text');
@@ -162,7 +162,7 @@ function readWeight(reader: EntryReader, value: unknown): number {
   return 1;
 }
 
-/** The key is no part of it: an id is shown, and must give nobody a way to try keys. */
+/** Made without the key: an id is public, and must not help an attacker to test keys. */
 function entryId(modelName: string, address: GatewayAddress): string {
   const { kind, upstreamModel, origin, basePath } = address;
   const facts = JSON.stringify([modelName, kind, upstreamModel, origin, basePath]);

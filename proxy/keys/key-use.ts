@@ -1,7 +1,7 @@
 /**
- * How much of its limits a virtual key has used: requests and tokens of this minute, calls in flight, the window of its money.
- * Owns the counting and the refusal of one key; money itself is in its account. must not know who holds it or where it is stored.
- * A minute and a budget's window are aligned, so that what is left is known without a log of calls.
+ * How much of its limits a virtual key has used: requests and tokens of this minute, calls in flight, budget window.
+ * Owns the counting and the refusal of one key; money itself is in its account. Must not know its user or its store.
+ * A minute and a budget's window are aligned, so that the rest can be computed without a log of calls.
  */
 import { budgetWindow } from '../../core/money/budget-window.ts';
 import type { ProxyKeyRecord } from '../../ports/proxy-keys.ts';
@@ -45,7 +45,7 @@ export function refusalOf(record: ProxyKeyRecord, use: KeyUse, now: number): Fai
   return null;
 }
 
-/** Seconds until the budget begins anew. */
+/** Seconds until the budget's next window begins. */
 export function nextWindowS(
   record: ProxyKeyRecord,
   use: Pick<KeyUse, 'windowFrom'>,
@@ -77,13 +77,13 @@ export function minuteOf(now: number): number {
   return now - (now % MINUTE_MS);
 }
 
-/** `untilMs`: when it may be tried again; null where nobody can say. */
+/** `untilMs`: milliseconds until a retry may succeed; null where that is unknown. */
 export function limited(record: ProxyKeyRecord, limit: string, untilMs: number | null): Failure {
   const message = `Cannot call the model: the key "${record.name}" may do no more than ${limit}`;
   return { ...failure('rate_limited', message), retryAfterS: seconds(untilMs) };
 }
 
-/** Rounded up, so that a caller who waits that long is not refused again; 1 where nobody can say. */
+/** Rounded up, so that a caller who waits that long is not refused again; 1 where it is unknown. */
 function seconds(ms: number | null): number | null {
   return ms === null ? 1 : Math.max(1, Math.ceil(ms / 1_000));
 }

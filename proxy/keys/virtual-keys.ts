@@ -1,6 +1,6 @@
 /**
  * Virtual keys: made, checked, counted (D5).
- * Owns what is kept of them in memory and that a key itself is nowhere but in the reply that made it.
+ * Owns their records in memory, and that the key itself is only in the reply to its creation.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { budgetWindow } from '../../core/money/budget-window.ts';
@@ -18,10 +18,10 @@ import { KEY_MEMORY_MS, KEYS_IN_MEMORY_MAX } from '../limits.ts';
 export interface VirtualKeysOptions {
   readonly store: ProxyKeyStore;
   readonly accounts: SpendAccounts;
-  /** Brings rows to the store, so that a sum over them is whole. */
+  /** Writes pending rows to the store, so that a sum over them is complete. */
   readonly flush: () => Promise<void>;
   readonly clock: { now(): number };
-  /** Where other proxies serve the same keys; else what they use is counted here. */
+  /** Where other proxies serve the same keys; else the use of keys is counted here. */
   readonly shared?: { readonly limits: SharedLimits; announce(): Promise<void> };
 }
 
@@ -39,7 +39,7 @@ export class VirtualKeys implements KeyDirectory {
   private readonly options: VirtualKeysOptions;
   /** By hash; a key that does not exist is remembered too, so that trying keys costs the store nothing. */
   private readonly known = new Map<string, Known>();
-  /** By name of the key. Kept while a call is in flight, whatever is forgotten above. */
+  /** By name of the key. Kept while a call is in flight, even if `known` has forgotten the key. */
   private readonly uses = new Map<string, KeyUse>();
 
   private readonly shared: SharedKeys | null;
@@ -62,13 +62,13 @@ export class VirtualKeys implements KeyDirectory {
     return this.options.store.find(sha256).then((record) => this.usable(this.remember(sha256, record)));
   }
 
-  /** What was read in the future was read before the clock was set back, nobody knows how long ago. */
+  /** A record with a future `readAt` was read before the clock was set back: its age is unknown. */
   private isFresh({ readAt }: Known): boolean {
     const ageMs = this.options.clock.now() - readAt;
     return ageMs >= 0 && ageMs < KEY_MEMORY_MS;
   }
 
-  /** Why a call is refused; null lets it go on. Its beginning is counted at once, so that calls side by side add up. */
+  /** Why a call is refused; null lets it go on. Its beginning is counted at once, so that concurrent calls add up. */
   admit(record: ProxyKeyRecord): Failure | null | Promise<Failure | null> {
     if (this.shared !== null) return this.shared.admit(record);
     const use = this.uses.get(record.name);
@@ -89,7 +89,7 @@ export class VirtualKeys implements KeyDirectory {
     return record.budgetNanoUsd === null ? null : (this.uses.get(record.name)?.account ?? null);
   }
 
-  /** When the budget begins anew. */
+  /** Seconds until the budget's next window begins. */
   nextWindowS(record: ProxyKeyRecord): number | null {
     const now = this.options.clock.now();
     const windowFrom = this.uses.get(record.name)?.windowFrom ?? budgetWindow(record, now);
@@ -104,7 +104,7 @@ export class VirtualKeys implements KeyDirectory {
     if (use !== undefined) countEnd(use, tokens);
   }
 
-  /** A try that failed beside the one that ends the call: it costs, and it is no call of its own. */
+  /** A failed try that is not the last of its call: it costs, but is no call of its own. */
   charge(record: ProxyKeyRecord, row: SpendRow): void {
     this.shared?.charge(record, tokensOf(row));
     const use = this.uses.get(record.name);
@@ -113,7 +113,7 @@ export class VirtualKeys implements KeyDirectory {
     countEnd(use, tokensOf(row));
   }
 
-  /** Stores the record of a new key and gives the key, for the only time. @throws ParleyError store_conflict, store_unavailable */
+  /** Stores a new key's record; only this returns the key. @throws ParleyError store_conflict, store_unavailable */
   async create(
     make: (key: { readonly hash: string; readonly tail: string }) => ProxyKeyRecord,
   ): Promise<{ readonly key: string; readonly record: ProxyKeyRecord }> {
@@ -137,7 +137,7 @@ export class VirtualKeys implements KeyDirectory {
     if (use === undefined) return;
     use.account.limit(record.budgetNanoUsd);
     if (record.budgetNanoUsd === null) return;
-    // It may have had no budget so far, or another window: its rows say what was spent, and calls that end
+    // It may have had no budget so far, or another window: its rows show what was spent, and calls that end
     // meanwhile count twice rather than not at all.
     const before = use.account.spentNanoUsd;
     const spent = await this.spent(record);
@@ -190,7 +190,7 @@ export class VirtualKeys implements KeyDirectory {
 
   private async loadUse(record: ProxyKeyRecord): Promise<KeyUse> {
     const spent = record.budgetNanoUsd === null ? 0 : await this.spent(record);
-    // Calls that came in meanwhile wait for the same sum; the first to have it decides.
+    // Calls that came in meanwhile wait for the same sum; the first one to get it sets the use.
     const loaded = this.uses.get(record.name);
     if (loaded !== undefined) return loaded;
     const use = freshUse(record, this.options.clock.now(), spent);

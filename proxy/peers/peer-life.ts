@@ -1,6 +1,6 @@
 /**
- * This process among others over one database: it joins, renews its lease, takes duties, and gives up those that are dead.
- * Owns its name and the loop; what is shared is asked of it, and must not rest on a clock of a host.
+ * This process among other proxies over one database: it joins, renews its lease, takes duties, and gives up dead ones.
+ * Owns its id and the loop; users of shared state query it. Must not depend on the clock of a host.
  */
 import type { Duty, PeerFacts, ProxyPeers } from '../../ports/proxy-peers.ts';
 import type { ConfigurationStanding } from '../../ports/shared-configuration.ts';
@@ -16,9 +16,9 @@ export interface PeerLifeOptions {
   readonly newId: () => string;
   readonly log: ProxyLog;
   readonly facts: PeerFacts;
-  /** What it does for all where nobody else does. */
+  /** What it does for all proxies where no other does. */
   readonly duties: readonly Duty[];
-  /** Looks for what dead proxies left on this host: at the start, when one was given up, and now and then. */
+  /** Recovers what dead proxies left on this host: at the start, when one was given up, and periodically. */
   readonly tendOrphans?: () => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface PeerLifeOptions {
 export interface PeerListener {
   /** A key or a model was changed somewhere, or the proxy has just joined; `isFirst`: no other serves. */
   readonly onChange: (isFirst: boolean) => Promise<void>;
-  /** Others take what it had; it goes on under another name. */
+  /** Others take over its shares and duties; it goes on under another id. */
   readonly onLost: () => void;
 }
 
@@ -37,10 +37,10 @@ export interface ConfigurationFollower {
   look(newest: number): Promise<void>;
 }
 
-/** Rows of calls under a former name, and spools that nobody could drain, are looked at so often. */
+/** Beats between checks of calls under a former id, and of spools that no proxy has drained. */
 const TEND_EVERY_BEATS = 30;
 
-/** The lease of one process among those that share a database, and what it leads and takes over by it. */
+/** The lease of one process among those that share a database, and the duties that it leads by it. */
 export class PeerLife implements LeaseGround {
   readonly leases: SpendLeases;
   private readonly options: PeerLifeOptions;
@@ -73,7 +73,7 @@ export class PeerLife implements LeaseGround {
     this.follower = follower;
   }
 
-  /** Whether a duty is this process's now. One that stood still for longer than its lease asks anew first. */
+  /** Whether this process leads a duty now. After a stall longer than its lease, it must renew first. */
   leads(duty: Duty): boolean {
     return this.isHeld() && this.led.includes(duty);
   }
@@ -90,7 +90,7 @@ export class PeerLife implements LeaseGround {
     return performance.now();
   }
 
-  /** Another name from now on: rows of calls that go on keep the former one. */
+  /** Takes a new id: rows of calls in flight keep the former one. */
   lost(): void {
     if (!this.hasJoined) return;
     this.former = [...this.former, this.id].slice(-FORMER_NAMES_MAX);
@@ -102,13 +102,13 @@ export class PeerLife implements LeaseGround {
     this.listener?.onLost();
   }
 
-  /** Joins, and goes on until it is stopped; the database being away is tried again. */
+  /** Joins, and goes on until it is stopped; while the database is away, it tries again. */
   async start(): Promise<void> {
     await this.beat();
     this.arm();
   }
 
-  /** Once nothing more is written: nobody waits for its lease to be over. */
+  /** Called once nothing more is written, so that no other proxy has to wait for its lease to end. */
   async stop(): Promise<void> {
     this.isStopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
@@ -119,7 +119,7 @@ export class PeerLife implements LeaseGround {
     });
   }
 
-  /** Tells the others; a failure is theirs to find out within their next look at the key. */
+  /** Notifies the other proxies; after a failure they see the change when they read the key again. */
   async announce(): Promise<void> {
     await this.options.peers.announce();
   }
@@ -164,7 +164,7 @@ export class PeerLife implements LeaseGround {
     this.led = news.leads;
     if (news.revision !== this.revision) {
       await this.listener?.onChange(false);
-      // Last: what could not be read is read at the next beat.
+      // Set last, so that a failed read is repeated at the next beat.
       this.revision = news.revision;
     }
     await this.follower?.look(news.configuration);

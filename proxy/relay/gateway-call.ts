@@ -1,6 +1,6 @@
 /**
  * One call on its way through a gateway: dispatched, relayed, closed.
- * Owns that its spend row is closed exactly once, whatever ends it; must not retry.
+ * Owns that its spend row is closed exactly once, however it ends; must not retry.
  */
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
@@ -22,21 +22,21 @@ export interface GatewayCallOptions {
   readonly entry: ModelEntry;
   readonly row: SpendRow;
   readonly headers: readonly string[];
-  /** What the proxy itself tells the caller about this call, name and value alternating. */
+  /** Headers of the proxy itself about this call, name and value alternating. */
   readonly ownHeaders: readonly OutgoingHttpHeader[];
   readonly body: SentBody;
   readonly isUsageShown: boolean;
   /**
-   * Asked before a failure is passed on, while the caller has nothing of a reply: milliseconds until another try, or
+   * Called before a failure is passed on, while the caller has nothing of a reply: milliseconds until another try, or
    * null when none follows. `status` null means that no whole answer came.
    */
   readonly handOver: (status: number | null, headers: ReplyHeaders) => number | null;
-  /** Called once, when the call has ended in whatever way. */
+  /** Called once, when the call has ended in any way. */
   readonly onClosed: (end: CallEnd) => void;
 }
 
 export interface CallEnd extends CloseFacts {
-  /** Milliseconds until the try that follows, because of which the caller was told nothing; null when none does. */
+  /** Milliseconds until the next try, if the caller got no answer because of it; null when none follows. */
   readonly nextTryMs: number | null;
   readonly replyBytes: number;
   /** The gateway refused it, or was never reached: nothing of it is billed. */
@@ -68,7 +68,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
       path: `${entry.basePath}${kind.suffix}`,
       // Neither the pool nor a later try changes the list.
       headers: headers as string[],
-      // A list is sent piece by piece, which its types do not say.
+      // A list is sent piece by piece, which undici's types do not include.
       body: body as Buffer,
       headersTimeout: entry.timeoutMs,
       bodyTimeout: entry.timeoutMs,
@@ -76,7 +76,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     pool.dispatch(request, this);
   }
 
-  /** Ends the call because nobody waits for it: the caller's connection has ended, or the proxy stops. */
+  /** Ends the call because the caller's connection has ended, or the proxy stops. */
   leave(): void {
     if (this.isClosed) return;
     this.close('aborted');
@@ -121,7 +121,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     if (this.isClosed) return;
     const { res, row } = this.options;
     this.wasReached = wasReached(error);
-    // The answer that is not passed on was cut: its status is known, and the next try is decided.
+    // The answer that is not passed on was cut off: its status is known, and another try is already decided.
     if (this.nextTryMs !== null || (!res.headersSent && this.handsOver(null))) {
       this.close('failed');
       return;
@@ -131,7 +131,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     this.close(this.reply?.drop(failed) === true ? 'succeeded' : 'failed');
   }
 
-  /** Until the caller has taken what was written; most calls never come here. */
+  /** Until the caller has read what was written; most calls never get here. */
   private pause(controller: Dispatcher.DispatchController): void {
     if (controller.paused) return;
     controller.pause();
@@ -150,7 +150,7 @@ export class GatewayCall implements Dispatcher.DispatchHandler {
     const wasRefused =
       (httpStatus !== null && httpStatus >= 300) || (reply?.isRefused === true && usage === null);
     this.isClosed = true;
-    // Else it is called in vain, which costs less than to take it back.
+    // Otherwise the listener stays: calling it without effect costs less than removing it.
     if (this.nextTryMs !== null) res.off('close', this.onLeft);
     this.options.onClosed({
       state,

@@ -12,7 +12,7 @@ import type { RouteWords } from './relay-kind.ts';
 
 export type ReplyHeaders = Readonly<IncomingHttpHeaders>;
 
-/** A list of what passes, because gateways name their address, key and budget in headers of their own. */
+/** An allowlist, because gateways reveal their address, key and budget in headers of their own. */
 const RELAYED_NAMES = new Set([
   'content-type',
   'content-encoding',
@@ -25,7 +25,7 @@ const RELAYED_PREFIXES = ['x-ratelimit-', 'openai-', 'anthropic-ratelimit-'];
 
 /**
  * Name and value alternating, after `ownHeaders`: in this form Node writes them out without a table of its own.
- * `form` is what the body is, where it is another one than the gateway sent or said.
+ * `form` describes the body where it differs from what the gateway sent or declared.
  */
 export function relayedHeaders(
   headers: ReplyHeaders,
@@ -55,7 +55,7 @@ function isRelayed(name: string): boolean {
 
 /**
  * A gateway's error in the usual envelope: its own bytes when they are one, else its text wrapped (D22).
- * Its key is cut out, should it repeat it.
+ * The gateway's key is cut out if the error repeats it.
  */
 export function relayedError(
   body: Buffer,
@@ -86,7 +86,7 @@ export function relayedError(
   return Buffer.from(JSON.stringify({ error }));
 }
 
-/** In the envelope of messages, whoever's the words inside are: its clients look at the status and at the type. */
+/** In the envelope of messages, even for another vendor's error: its clients check the status and the type. */
 function anthropicError(status: number, own: JsonObject): string {
   return JSON.stringify({ type: 'error', error: { ...own, type: anthropicType(status) } });
 }
@@ -124,7 +124,7 @@ export function connectionFailure(
   if (isNoReply(code)) return failure('gateway_failed', `${what}: its reply cannot be read (${code})`);
   if (call.hadReply)
     return failure('gateway_failed', `${what}: it hung up in the middle of its reply (${code})`);
-  // The name servers answered: there is no such host, and asking again changes nothing. (EAI_AGAIN is no answer.)
+  // DNS has answered that there is no such host: a retry changes nothing. (EAI_AGAIN is no answer.)
   if (code === 'ENOTFOUND')
     return failure('gateway_host_unknown', `${what}: there is no such host (${code})`);
   return failure('gateway_unreachable', `${what}: it cannot be reached (${code})`);
@@ -132,7 +132,7 @@ export function connectionFailure(
 
 const NO_REPLIES = new Set(['HTTPParserError', 'UND_ERR_HEADERS_OVERFLOW']);
 
-/** It was reached, and what it sent breaks the rules of HTTP or has longer headers than are read. */
+/** The gateway was reached, but its reply is invalid HTTP or has too long headers. */
 function isNoReply(code: string): boolean {
   return code.startsWith('HPE_') || NO_REPLIES.has(code);
 }
@@ -143,7 +143,7 @@ export function cutFailure(modelName: string): Failure {
   return failure('gateway_failed', `${what}: its reply ended before it was whole`);
 }
 
-/** A 200 that holds neither an answer nor an error of a form that is known, such as a page. */
+/** A 200 that holds neither an answer nor a known form of error, such as an HTML page. */
 export function noAnswerFailure(
   body: Buffer,
   gateway: { readonly modelName: string; readonly apiKey: string },

@@ -1,5 +1,5 @@
 /**
- * A reply that is no stream: held until complete, then passed on as it came.
+ * A reply that is no stream: held until complete, then passed on unchanged.
  * Owns that; must not re-encode a successful reply. Holding it turns a gateway that hangs up midway into a clean 502.
  */
 import { parsedJson } from '../../core/text/parsed-json.ts';
@@ -36,7 +36,7 @@ export class HeldReply implements Reply {
     this.options = options;
   }
 
-  /** A reply beyond the bound is passed on from here, unread: its row stays without tokens rather than without reply. */
+  /** A reply beyond the bound is passed on from here, unread: its row has no tokens, but the caller has its reply. */
   data(chunk: Buffer): boolean {
     const { res, status, headers, ownHeaders } = this.options;
     this.length += chunk.length;
@@ -88,12 +88,12 @@ export class HeldReply implements Reply {
   }
 
   private endWithAnswer(body: Buffer, plain: Buffer | null): ReplyEnd {
-    // In a coding that nobody here reads: the caller may.
+    // In a coding that the proxy cannot read: the caller may.
     const json = plain === null ? null : this.learn(plain);
     if (json === undefined) return this.endWithoutAnswer(plain ?? body);
     const whole = json !== null && plain !== null && mentionsError(plain) ? wholeOf(plain) : null;
     const error = whole === null ? null : errorOf(whole);
-    // A response that says of itself that it failed is one in the words of its route.
+    // A failed response that reports its own failure is already in the form of its route.
     if (error === null || whole?.['object'] === 'response') {
       this.relay(body);
       return error === null ? 'succeeded' : 'failed';
@@ -103,7 +103,7 @@ export class HeldReply implements Reply {
     return 'failed';
   }
 
-  /** JSON that began and did not end was cut; what never was any is no answer. */
+  /** JSON that began and did not end was cut off; text that is no JSON is no answer. */
   private endWithoutAnswer(plain: Buffer): ReplyEnd {
     const { res, handOver, modelName, apiKey } = this.options;
     const text = plain.toString('utf8', 0, HEAD_BYTES).trimStart();
@@ -140,7 +140,7 @@ export class HeldReply implements Reply {
     if (plain !== null) this.learn(plain);
     const read = plain ?? Buffer.from(unreadText(headers['content-encoding']));
     const error = relayedError(read, { status, apiKey, words: kind.words });
-    // Its own bytes go on as they came.
+    // The gateway's own bytes are passed on unchanged.
     const isAsItCame = error === plain;
     const sent = isAsItCame ? body : error;
     const own = relayedHeaders(headers, ownHeaders, { contentType: JSON_TYPE, isCoded: isAsItCame });
@@ -149,7 +149,7 @@ export class HeldReply implements Reply {
     res.end(sent);
   }
 
-  /** Following it would send the key to an address nobody configured. */
+  /** Following it would send the key to an address that the operator did not configure. */
   private refuseRedirect(): void {
     const { res, status } = this.options;
     const message = `Cannot use the gateway's reply: it answered ${status}, a redirect`;
@@ -183,7 +183,7 @@ function membersOf(body: Buffer, { members }: TopLevel): JsonObject {
   return json;
 }
 
-/** Some vendors say it in each choice: only then is all of the body parsed for it. */
+/** Some vendors put it in each choice: only then the whole body is parsed for it. */
 function usageBelow(body: Buffer): Usage | null {
   return body.includes('"usage"') ? usageOf(asObject(parsedJson(textOf(body))) ?? {}) : null;
 }

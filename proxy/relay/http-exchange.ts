@@ -52,16 +52,16 @@ function sendBody(
   res.end(reply.body);
 }
 
-/** Ends the connection behind what was written, so that the caller sees that its reply is not whole. */
+/** Ends the connection after what was written, so that the caller notices that its reply is incomplete. */
 export function breakOff(res: ServerResponse): void {
   if (res.socket === null) res.destroy();
   else res.socket.destroySoon();
 }
 
-/** Why a body is refused that others leave no room for. */
+/** Why a body is refused for which other bodies leave no room. */
 export const NO_ROOM = 'its body finds no room beside those in flight';
 
-/** The whole body, or why there is none. The caller being gone reads as a failure nobody will see. */
+/** The whole body, or why there is none. A caller that is gone gives a failure, which reaches no client. */
 export function readBody(
   req: IncomingMessage,
   bytesMax: number,
@@ -78,7 +78,7 @@ export function readBody(
     let isRefused = false;
     const refuse = (failed: Failure): void => {
       isRefused = true;
-      // What comes after it is not kept either.
+      // Later chunks are not kept either.
       chunks = [];
       resolve(failed);
     };

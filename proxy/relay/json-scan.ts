@@ -1,5 +1,5 @@
 /**
- * Where the top-level members of a JSON object stand, without parsing it.
+ * Finds the positions of the top-level members of a JSON object without parsing it.
  * Owns a scanner over bytes, which come in chunks cut anywhere; must not change them. Anything it does not understand
  * is null: the caller parses instead.
  */
@@ -33,12 +33,12 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 
-/** A key longer than this is none that anybody wants. */
+/** No wanted key is longer than this. */
 const KEY_BYTES_MAX = 64;
 
 /**
  * The members named in `wanted`; null when the body is no plain object, or names one of them twice or in escapes.
- * Nested values are only skipped: a fault inside them goes unseen and is the gateway's to refuse.
+ * Nested values are only skipped: a fault inside them is not noticed here; the gateway refuses it.
  */
 export function scanTopLevel(chunks: readonly Buffer[], wanted: ReadonlySet<string>): TopLevel | null {
   const scan = new Scan(wanted);
@@ -46,11 +46,11 @@ export function scanTopLevel(chunks: readonly Buffer[], wanted: ReadonlySet<stri
   return scan.end();
 }
 
-/** No text of JSON holds one as it is. */
-// eslint-disable-next-line no-control-regex -- these characters are what is looked for
+/** A JSON string cannot contain one of them literally. */
+// eslint-disable-next-line no-control-regex -- these characters are searched
 export const ESCAPE_OR_CONTROL = /[\\\u0000-\u001f]/;
 
-/** What the next byte belongs to. White space may stand before those of the first two lines. */
+/** What the next byte belongs to. White space may come before those from 'object' to 'behind object'. */
 type Place =
   | 'object'
   | 'first key'
@@ -77,7 +77,7 @@ class Scan {
   private valueStart = 0;
   private valueEnd = 0;
   private comma = -1;
-  /** The member whose value came last, when it is wanted: it lacks what stands behind it. */
+  /** The last member, when it is wanted: its `nextKeyStart` is not known yet. */
   private last: { nextKeyStart: number } | null = null;
   /** Of braces and brackets inside a value. */
   private depth = 0;
@@ -87,7 +87,7 @@ class Scan {
     this.wanted = wanted;
   }
 
-  /** False once the body is none that can be told apart like this. */
+  /** False once the body cannot be scanned: the caller parses it instead. */
   push(chunk: Buffer): boolean {
     for (let i = 0; i < chunk.length;) {
       switch (this.place) {
@@ -201,7 +201,7 @@ class Scan {
 
   private addToKey(chunk: Buffer, from: number, to: number): void {
     if (this.key.length + to - from <= KEY_BYTES_MAX) this.key += chunk.toString('latin1', from, to);
-    // Whatever it is called, it is none of those wanted.
+    // Too long to be one of the wanted keys.
     else this.key = ''.padEnd(KEY_BYTES_MAX);
   }
 

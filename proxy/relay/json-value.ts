@@ -1,5 +1,5 @@
 /**
- * Reading of JSON whose shape nobody promised.
+ * Reading of JSON of unknown shape.
  * Owns narrow, total accessors; must not throw.
  */
 

@@ -5,9 +5,9 @@
  */
 
 export interface OpenCall {
-  /** Where it stands in the list, which alone changes it. */
+  /** Its index in the list; only the list changes it. */
   place: number;
-  /** Ends the call because nobody waits for it any more. */
+  /** Ends the call because its caller no longer waits, or the proxy stops. */
   leave(): void;
 }
 

@@ -25,7 +25,7 @@ import { chargedRow, closeRow, openRow, type CallerFacts } from '../spend/spend-
 
 export interface RelayCallOptions {
   readonly parts: ProxyParts;
-  /** As it was when the call came: a reload in the middle of it changes nothing for it. */
+  /** The configuration when the call arrived: a later reload does not affect this call. */
   readonly live: LiveConfig;
   readonly exchange: Exchange;
   readonly caller: Caller;
@@ -37,7 +37,7 @@ export interface RelayCallOptions {
   readonly money: CallMoney;
 }
 
-/** A try that waits for its row to be on disk; one that costs nothing has none there. */
+/** A try that waits for its row to be on disk; a free call has no row there. */
 interface ReadyTry {
   readonly target: Target;
   readonly row: SpendRow;
@@ -53,7 +53,7 @@ export class RelayCall implements OpenCall {
   private timer: NodeJS.Timeout | null = null;
   private isEnded = false;
   private isLeft = false;
-  /** Of the last try that was sent; told to the caller with whatever answer it gets. */
+  /** Of the last try that was sent; part of every answer to the caller. */
   private ownHeaders: string[] = [];
 
   constructor(options: RelayCallOptions) {
@@ -67,7 +67,7 @@ export class RelayCall implements OpenCall {
   send(): Failure | null | Promise<Failure | null> {
     const { exchange, money } = this.options;
     const target = this.options.targets[this.tries];
-    // A caller that left meanwhile is owed nothing, so nothing more is sent for it.
+    // For a caller that left meanwhile, nothing more is sent.
     if (target === undefined || exchange.res.destroyed) return this.end(null);
     if (money.isFree || this.options.kind.isFree) return this.open(target);
     const reserved = money.reserve(() => askOf(this.bounded(target)));
@@ -115,7 +115,7 @@ export class RelayCall implements OpenCall {
     return null;
   }
 
-  /** With what others need to know of it, should this process not end it. */
+  /** Includes what other proxies need to close the call if this process dies. */
   private get facts(): CallerFacts {
     const { facts, parts, money } = this.options;
     if (parts.shared === null) return facts;
@@ -169,7 +169,7 @@ export class RelayCall implements OpenCall {
     this.tell(failure('store_unavailable', message));
   }
 
-  /** Milliseconds until the next try after such an answer; null when it is the caller's answer. */
+  /** Milliseconds until the next try after such an answer; null when the answer goes to the caller. */
   private pauseAfter(status: number | null, headers: ReplyHeaders): number | null {
     const [present, next] = [this.options.targets[this.tries - 1], this.options.targets[this.tries]];
     if (next === undefined || !mayHelp(status) || this.options.exchange.res.destroyed) return null;
@@ -198,7 +198,7 @@ export class RelayCall implements OpenCall {
     this.sendLater(nextTryMs);
   }
 
-  /** Settles what was held for the try, and learns from it what the next ones have to hold. */
+  /** Settles the money held for the try, and learns from it how much the next tries have to hold. */
   private settled(target: Target, row: SpendRow, { replyBytes, isUnbilled }: CallEnd): SpendRow {
     const { money, live, kind } = this.options;
     if (money.isFree || kind.isFree) return row;

@@ -1,13 +1,13 @@
 /**
- * The calls that are relayed, and in what they differ.
+ * The kinds of relayed calls, and their differences.
  * Owns path, required member, words and form of a stream of each; must not read a body.
  */
 
-/** Whose words a route and its errors are in. */
+/** Whose API format a route and its errors have. */
 export type RouteWords = 'openai' | 'anthropic';
 
 export interface RelayKind {
-  /** As it stands in spend rows, whichever alias the caller used. */
+  /** As recorded in spend rows, for any alias that the caller used. */
   readonly route:
     | '/v1/chat/completions'
     | '/v1/responses'
@@ -18,7 +18,7 @@ export interface RelayKind {
   readonly suffix: string;
   /** The member without which no gateway can answer; null when there is none. */
   readonly required: { readonly name: string; readonly isList: boolean } | null;
-  /** A stream tells its usage only when `stream_options` asks for it. */
+  /** A stream contains its usage only when `stream_options` requests it. */
   readonly asksUsage: boolean;
   /** Events of a stream that end it; null for chat, which ends with `[DONE]`. */
   readonly lastEvents: ReadonlySet<string> | null;

@@ -1,6 +1,6 @@
 /**
  * The body of a relayed call: what the proxy reads of it and what it changes.
- * Owns the edits (`model`, who the user is, `stream_options`); every other byte goes upstream as it came.
+ * Owns the edits (`model`, the user's name, `stream_options`); every other byte goes upstream unchanged.
  */
 import { parsedJson } from '../../core/text/parsed-json.ts';
 import type { BodyChunks, Edit, SentBody } from './body-chunks.ts';
@@ -11,10 +11,10 @@ import type { RelayKind } from './relay-kind.ts';
 
 export interface RelayRequest {
   readonly model: string;
-  /** Who the caller says it works for, `user` or in messages `metadata.user_id`: recorded, never forwarded (D23). */
+  /** The user that the caller names, `user` or in messages `metadata.user_id`: recorded, never forwarded (D23). */
   readonly user: string | null;
   readonly streamed: boolean;
-  /** Whether the caller itself asked for the usage frame of a stream. */
+  /** Whether the caller itself requested the usage frame of a stream. */
   readonly usageAsked: boolean;
   /** The most tokens that the call lets its answers have, all of them together; null where it sets no limit. */
   readonly outputTokensMax: number | null;
@@ -22,7 +22,7 @@ export interface RelayRequest {
   readonly namesInputBeside: boolean;
   /** As the caller sent it. */
   readonly body: BodyChunks;
-  /** The upstream body: `model` replaced, `user` gone, usage asked for when streamed. */
+  /** The upstream body: `model` replaced, `user` removed, usage requested when streamed. */
   rewrite(upstreamModel: string): SentBody;
 }
 
@@ -42,7 +42,7 @@ const BESIDE_MEMBERS = [
   ...['previous_response_id', 'conversation', 'prompt', 'prediction', 'web_search_options'],
   ...['mcp_servers', 'container'],
 ];
-/** How much a call may answer, in the words of each route; the smallest counts. */
+/** Limits of the answer, by the names of each route; the smallest counts. */
 const OUTPUT_LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
 
 /** Reads by byte offsets where the body is plain, else by parsing it (duplicate or escaped keys; rare). */
@@ -77,7 +77,7 @@ export function readBySplicing(body: BodyChunks, form: RelayForm): RelayReading 
   );
 }
 
-/** A plain text is taken as it stands; most calls have no other value among the fields that matter. */
+/** A text without escapes is taken unparsed; most calls have no other value among the relevant fields. */
 function valueAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
   const text = body.text(valueStart, valueEnd);
   if (text.charCodeAt(0) !== QUOTE) return text === 'true' ? true : parsedJson(text);
@@ -86,7 +86,7 @@ function valueAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
 
 const QUOTE = 0x22;
 
-/** What the value begins with stands for it: prompts are long, and nothing in them is the proxy's business. */
+/** Only the type, by the first character: prompts are long, and the proxy does not need their content. */
 function shapeAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
   switch (body.text(valueStart, valueStart + 1)) {
     case '[':
@@ -100,7 +100,7 @@ function shapeAt(body: BodyChunks, { valueStart, valueEnd }: Member): unknown {
   }
 }
 
-/** Numbers beyond double precision lose digits on this way; plain bodies never take it. */
+/** Numbers beyond double precision lose digits here; plain bodies never get here. */
 export function readByParsing(body: BodyChunks, form: RelayForm): RelayReading {
   const parsed = parsedBody(body);
   if (typeof parsed === 'string') return { ok: false, param: 'request_body', reason: parsed };
@@ -114,7 +114,7 @@ export function readByParsing(body: BodyChunks, form: RelayForm): RelayReading {
   });
 }
 
-/** The object, or why there is none. The place is named and never the text around it, which may be a prompt. */
+/** The object, or why there is none. Errors name the position, never the text around it, which may be a prompt. */
 function parsedBody(body: BodyChunks): JsonObject | string {
   try {
     return asObject(JSON.parse(body.bytes().toString('utf8'))) ?? 'it must be a JSON object';
@@ -158,7 +158,7 @@ function userIn(fields: JsonObject, { words }: RelayKind): string | null {
   return typeof user === 'string' ? user.slice(0, USER_LENGTH_MAX) : null;
 }
 
-/** What takes the place of `metadata`; null where it goes on as it came. */
+/** What replaces `metadata`; null where it is forwarded unchanged. */
 function metadataWithoutUser(fields: JsonObject, { words }: RelayKind): JsonObject | null {
   const metadata = words === 'anthropic' ? asObject(fields['metadata']) : null;
   if (metadata === null || !('user_id' in metadata)) return null;
@@ -166,7 +166,7 @@ function metadataWithoutUser(fields: JsonObject, { words }: RelayKind): JsonObje
   return rest;
 }
 
-/** Null as well for a value that is no count: what the gateway makes of it nobody knows. */
+/** Null as well for a value that is no count: how the gateway treats it is unknown. */
 function outputTokensMax(fields: JsonObject): number | null {
   const limits = OUTPUT_LIMITS.flatMap((name) => fields[name] ?? []).map(countOf);
   const answers = countOf(fields['n'] ?? 1);
@@ -195,7 +195,7 @@ function requiredFault(fields: JsonObject, { required }: RelayKind): RelayReadin
   return refused(required.name, `"${required.name}" must be a list`);
 }
 
-/** What is no object is the gateway's to refuse, so it goes on as it is. */
+/** A value that is no object is forwarded unchanged: the gateway refuses it. */
 function withUsage(options: unknown): unknown {
   if (options === undefined || options === null) return { include_usage: true };
   const object = asObject(options);
@@ -208,7 +208,7 @@ interface Change {
   readonly upstreamModel: string;
 }
 
-/** In the order of the body: insertions stand before the first member, and the members come as they stand. */
+/** In the order of the body: insertions before the first member, then the members in their order. */
 function editsOf(top: TopLevel, { fields, form, upstreamModel }: Change): readonly Edit[] {
   const model = JSON.stringify(upstreamModel);
   const asksUsage = form.kind.asksUsage && fields['stream'] === true;
@@ -228,7 +228,7 @@ function editsOf(top: TopLevel, { fields, form, upstreamModel }: Change): readon
   return edits;
 }
 
-/** Before the first member; the caller knows that there is one which stays. */
+/** Before the first member; callers ensure that a member remains after it. */
 function insertion(top: TopLevel, text: string): Edit {
   return { start: top.start + 1, end: top.start + 1, text };
 }

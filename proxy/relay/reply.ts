@@ -1,6 +1,6 @@
 /**
  * How a gateway's reply is passed on.
- * Owns the interface between the call and the ways, held and streamed, and what each learned.
+ * Owns the interface between the call and its two forms of reply, held and streamed, and what each learns.
  */
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http';
 import type { Failure } from '../failure.ts';
@@ -21,14 +21,14 @@ export interface ReplyOptions {
   readonly apiKey: string;
   /** The name that the caller used. */
   readonly modelName: string;
-  /** Whether the caller asked for the usage frame itself. */
+  /** Whether the caller itself requested the usage frame. */
   readonly isUsageShown: boolean;
-  /** Whether another try follows such a failure, so that the caller is told nothing; null for a reply that was cut. */
+  /** Whether another try follows such a failure, so that the caller gets no answer; null for a reply that was cut. */
   readonly handOver: (status: number | null) => boolean;
 }
 
 export interface Reply {
-  /** Takes bytes of the gateway; false asks it to pause until `res` drains. */
+  /** Takes bytes of the gateway; after false the call pauses until `res` drains. */
   data(chunk: Buffer): boolean;
   /** The gateway's reply has ended. */
   end(): ReplyEnd;
@@ -36,9 +36,9 @@ export interface Reply {
   drop(failed: Failure): boolean;
   /** It is passed on as a stream of events. */
   readonly isStream: boolean;
-  /** The gateway put an error where the answer belongs, and nothing of an answer came before it. */
+  /** The gateway sent an error in place of the answer, and no part of an answer before it. */
   readonly isRefused: boolean;
-  /** The caller has its whole reply although the gateway has not ended: nothing further is wanted of it. */
+  /** The caller has its whole reply although the gateway has not ended: the rest is discarded. */
   readonly isOver: boolean;
   /** What is known so far; at an abort that may be all there is. */
   readonly responseId: string | null;

@@ -1,6 +1,6 @@
 /**
  * Server-sent events as byte frames.
- * Owns finding their borders however the bytes were split; must not interpret or copy them needlessly.
+ * Owns finding their borders for any split of the bytes; must not interpret or copy them needlessly.
  */
 import { parsedJson } from '../../core/text/parsed-json.ts';
 import { FRAME_BYTES_MAX } from '../limits.ts';
@@ -73,8 +73,8 @@ function frameEnd(bytes: Buffer, from: number): number {
 }
 
 /**
- * Whether the bytes before `end` are a line end and a blank line, each of the three forms that a line may end in. A
- * carriage return behind a line feed is only told from the first half of "\r\n" by what follows it.
+ * Whether the bytes before `end` are a line end and a blank line, in any of the three forms of line end. Only the next
+ * byte distinguishes a carriage return after a line feed from the first half of "\r\n".
  */
 function endsFrame(bytes: Buffer, end: number): boolean {
   const [before, last] = [bytes[end - 2], bytes[end - 1]];

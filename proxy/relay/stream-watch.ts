@@ -10,8 +10,8 @@ import { cutFrames, firstFrame, FrameSplitter, frameData, frameJson, lastFrameEn
 import { joinUsage, usageOf, type Usage } from '../spend/usage.ts';
 
 /**
- * A text of JSON, cut where the native search is quick: it goes from one first byte to the next, and a quote, a bracket
- * or an `e` stands in every line.
+ * A JSON key, split so that the native search is quick: it stops at every occurrence of the first byte, and a quote, a
+ * bracket or an `e` is in every line.
  */
 interface Mark {
   readonly before: Buffer;
@@ -22,11 +22,11 @@ const USAGE_KEY: Mark = { before: Buffer.from('"usa'), searched: Buffer.from('ge
 const ERROR_KEY: Mark = { before: Buffer.from('"e'), searched: Buffer.from('rror"') };
 const FINISH_KEY: Mark = { before: Buffer.from('"finish_rea'), searched: Buffer.from('son"') };
 const DONE = '[DONE]';
-/** What only quotes the end is looked at in vain. */
+/** A frame that only quotes it is checked without effect. */
 const DONE_BYTES = Buffer.from('DONE]');
 const NO_FRAMES: readonly Buffer[] = [];
 const NOTHING: Buffer = Buffer.alloc(0);
-/** Frames parsed in search of the id: it stands in the first ones or in none. */
+/** Frames parsed in search of the id: it is in the first ones or in none. */
 const FRAMES_WITHOUT_ID_MAX = 8;
 
 export class StreamWatch {
@@ -39,10 +39,10 @@ export class StreamWatch {
   private readonly splitter = new FrameSplitter();
   private readonly isUsageShown: boolean;
   private readonly lastEvents: RelayKind['lastEvents'];
-  /** How the last events end in a frame; one that only quotes them is parsed in vain. */
+  /** How the last events end in a frame; a frame that only quotes them is parsed without effect. */
   private readonly lastMarks: readonly Buffer[];
   private framesWithoutId = 0;
-  /** The last pieces, in which the stream's end is looked for once it has ended. */
+  /** The last pieces, in which the end mark is searched once the stream has ended. */
   private tail: Buffer[] = [];
   private tailBytes = 0;
 
@@ -75,13 +75,13 @@ export class StreamWatch {
     return this.responseId !== null || this.framesWithoutId >= FRAMES_WITHOUT_ID_MAX;
   }
 
-  /** Most of a stream is content that the proxy has no business with: up to here, which is after a frame, it is not cut. */
+  /** Most of a stream is content that the proxy does not need: up to this frame border it is not split. */
   private plainEnd(bytes: Buffer): number {
     const first = this.firstMark(bytes);
     return first < 0 ? bytes.length : lastFrameEnd(bytes.subarray(0, first));
   }
 
-  /** Where something of interest stands first; -1 where nothing does. */
+  /** Position of the first mark; -1 where there is none. */
   private firstMark(bytes: Buffer): number {
     let first = earlier(valueAt(bytes, USAGE_KEY), valueAt(bytes, ERROR_KEY));
     first = earlier(first, bytes.indexOf(DONE_BYTES));
@@ -94,11 +94,11 @@ export class StreamWatch {
     const rest = this.splitter.flush();
     const isLet = this.lets(rest);
     this.keepTail(rest);
-    // Half a frame is no frame: whoever reads on finds what is said of the stream's end instead.
+    // An incomplete frame is dropped: the caller gets the error frame about the stream's end instead.
     return isLet && (this.isWhole || this.error !== null || isReadable(rest)) ? rest : NOTHING;
   }
 
-  /** Whether the stream that has ended said that this is its end. */
+  /** Whether the stream that has ended was complete. */
   get isWhole(): boolean {
     return this.isDone || (this.lastEvents === null && this.tail.some(hasFinish));
   }
@@ -152,12 +152,12 @@ function lastMarksOf(kind: Pick<RelayKind, 'lastEvents'>): readonly Buffer[] {
   return marks;
 }
 
-/** From the dot on, which text seldom has, so that the search is quick. */
+/** From the dot on, which is rare in text, so that the search is quick. */
 function lastWord(event: string): string {
   return event.slice(Math.max(0, event.lastIndexOf('.')));
 }
 
-/** Where the key stands with a value other than null; -1 where it does not. One inside a text is escaped and not found. */
+/** Position of the key with a value other than null, or -1. A key inside a text is escaped and not found. */
 function valueAt(bytes: Buffer, { before, searched }: Mark, from = 0): number {
   for (let at = bytes.indexOf(searched, from); at >= 0; at = bytes.indexOf(searched, at + searched.length)) {
     const start = at - before.length;
@@ -173,7 +173,7 @@ function valueStart(bytes: Buffer, from: number): number {
   return i;
 }
 
-/** Whether JSON may hold an error anywhere; one that is only quoted is looked for in vain. */
+/** Whether JSON may hold an error anywhere; a quoted one counts as well. */
 export function mentionsError(bytes: Buffer): boolean {
   return valueAt(bytes, ERROR_KEY) >= 0;
 }
@@ -196,7 +196,7 @@ function isReadable(frame: Buffer): boolean {
   return data === null || data === DONE || frameJson(frame) !== undefined;
 }
 
-/** What stands around the usage of a frame and says nothing by itself. */
+/** Members beside the usage of a frame that carry no content. */
 const ENVELOPE = new Set([
   ...['id', 'object', 'created', 'model', 'choices', 'usage'],
   ...['system_fingerprint', 'service_tier', 'obfuscation'],

@@ -54,7 +54,7 @@ export class StreamedReply implements Reply {
     return this.watch.error === null ? 'succeeded' : 'failed';
   }
 
-  /** After `[DONE]` nothing is missing. Before it the caller is told in one frame, and there is no `[DONE]`. */
+  /** After `[DONE]` nothing is missing. Before it the caller gets one error frame, and no `[DONE]`. */
   drop(failed: Failure): boolean {
     const { res, kind } = this.options;
     const isComplete = this.watch.isDone && this.watch.error === null;
@@ -98,7 +98,7 @@ export class StreamedReply implements Reply {
   }
 }
 
-/** One frame in the words of the route, so that a client of it reports the failure. */
+/** One frame in the format of the route, so that its clients report the failure. */
 function errorFrame(kind: RelayKind, failed: Failure): string {
   if (kind.lastEvents === null) return `data: ${envelope(failed)}\n\n`;
   if (kind.words === 'anthropic') return `event: error\ndata: ${envelope(failed, kind.words)}\n\n`;
@@ -113,7 +113,7 @@ export function beginStream({ res, headers, ownHeaders }: ReplyOptions): void {
   const said = headers['content-type'] ?? '';
   const contentType = said.startsWith(EVENTS) ? said : EVENTS;
   const own = relayedHeaders(headers, ownHeaders, { contentType, isCoded: true });
-  // Intermediaries must neither store nor collect a stream.
+  // Intermediaries must neither store nor buffer a stream.
   own.push('cache-control', 'no-cache', 'x-accel-buffering', 'no');
   res.writeHead(200, own);
 }

@@ -1,6 +1,6 @@
 /**
- * One budget in the memory of this process: what is spent, what is held, and who waits (D30).
- * Owns the queue; whether a call may begin is decided by core/money/reservation.ts.
+ * One budget in the memory of this process: what is spent, what is held, and the calls that wait (D30).
+ * Owns the queue; core/money/reservation.ts decides whether a call may begin.
  */
 import {
   decideReservation,
@@ -19,7 +19,7 @@ import { RESERVATION_WAIT_MS_MAX, RESERVATIONS_WAITING_MAX } from '../limits.ts'
 interface Hold extends BudgetHold {
   readonly isAlone: boolean;
   isSettled: boolean;
-  /** Of the window in which it began: what was held in an earlier one is of no account in this. */
+  /** The window in which it began: money held in an earlier one does not count in this. */
   readonly window: number;
 }
 
@@ -29,11 +29,11 @@ interface Waiter {
   readonly answer: (answer: ReservationAnswer) => void;
 }
 
-/** Where a budget is more than what this process knows of it. */
+/** For a budget of which this process knows only a part. */
 export type DecideElsewhere = (own: BudgetFacts, ask: BudgetAsk) => BudgetDecision;
 
 export class BudgetAccount implements SpendReservations {
-  /** Null while nothing is enforced: every call is held for with nothing, and counted. */
+  /** Null while nothing is enforced: calls hold no money, but are counted. */
   limitNanoUsd: number | null;
   spentNanoUsd: number;
   private heldNanoUsd = 0;
@@ -55,12 +55,12 @@ export class BudgetAccount implements SpendReservations {
     return { heldNanoUsd: this.heldNanoUsd, inFlight: this.inFlight };
   }
 
-  /** What the first call that waits asks for; null when none does. */
+  /** What the first waiting call requests; null when none waits. */
   get firstAsk(): BudgetAsk | null {
     return this.waiting[0]?.ask() ?? null;
   }
 
-  /** Whether somebody holds money or waits for it: an account that is forgotten then would be read anew too early. */
+  /** Whether a call holds money or waits for it: an account forgotten meanwhile would be read again too early. */
   get isInUse(): boolean {
     return this.inFlight > 0 || this.waiting.length > 0;
   }
@@ -84,14 +84,14 @@ export class BudgetAccount implements SpendReservations {
     this.wake();
   }
 
-  /** Another limit counts at once, for those who wait as well. */
+  /** Another limit counts at once, for waiting calls as well. */
   limit(limitNanoUsd: number | null): void {
     if (limitNanoUsd === this.limitNanoUsd) return;
     this.limitNanoUsd = limitNanoUsd;
     this.wake();
   }
 
-  /** The budget begins anew; calls in flight count where they began. */
+  /** A new window of the budget begins; calls in flight count in the window where they began. */
   beginWindow(): void {
     this.window += 1;
     this.spentNanoUsd = 0;
@@ -141,7 +141,7 @@ export class BudgetAccount implements SpendReservations {
     return { kind: 'waiting', answer, cancel: () => this.leave(waiter) };
   }
 
-  /** Whoever stood behind it may be let go. */
+  /** The call behind it in the queue may be able to begin. */
   private leave(waiter: Waiter): void {
     clearTimeout(waiter.timer);
     const at = this.waiting.indexOf(waiter);
@@ -150,7 +150,7 @@ export class BudgetAccount implements SpendReservations {
     if (at === 0) this.wake();
   }
 
-  /** Nobody can say whether they may begin. */
+  /** Refuses the waiting calls, because the store cannot be read. */
   refuseWaiting(): void {
     for (const { timer, answer } of this.waiting.splice(0)) {
       clearTimeout(timer);
@@ -158,7 +158,7 @@ export class BudgetAccount implements SpendReservations {
     }
   }
 
-  /** Lets go, in their order, those whose turn has come. */
+  /** Decides the waiting calls in their order, until one has to wait on. */
   wake(): void {
     for (let first = this.waiting[0]; first !== undefined; first = this.waiting[0]) {
       const decision = this.decide(first.ask);

@@ -1,5 +1,5 @@
 /**
- * The most that a call can cost at an entry, as far as anybody can say before it is sent (D30).
+ * The most that a call can cost at an entry, as far as it can be known before it is sent (D30).
  * Owns the bound on its tokens; must not know a budget.
  */
 import { listPriceOf } from '../../core/money/list-prices.ts';
@@ -16,11 +16,11 @@ interface BoundedCall {
   readonly kind: RelayKind;
   readonly request: RelayRequest;
   readonly target: Target;
-  /** Of the entry; null while nobody has seen how it counts, so that its first call is alone. */
+  /** Of the entry; null until a call has shown how it counts, so that its first call is alone. */
   readonly measured: Measured | null;
 }
 
-/** What a budget is asked for before the call is sent. */
+/** What is requested of a budget before the call is sent. */
 export function askOf(call: BoundedCall): BudgetAsk {
   const { kind, request, target, measured } = call;
   const unbounded: BudgetAsk = { atMostNanoUsd: null, isOwnBound: false };
@@ -36,13 +36,13 @@ export function askOf(call: BoundedCall): BudgetAsk {
 
 interface EndedCall extends BoundedCall {
   readonly replyBytes: number;
-  /** It did not come to its end: the caller, the connection or the gateway gave it up. */
+  /** It did not complete: the caller, the connection or the gateway gave it up. */
   readonly isBroken: boolean;
 }
 
 /**
- * The most that a call cost whose end does not say: of a stream by what was seen of it, of a call that was given up by
- * what it may have been answered with. Null where nobody can say.
+ * The most that a call of unknown cost can have cost: for a stream by the bytes received, for a call that was given up
+ * by its longest possible answer. Null where it cannot be known.
  */
 export function endedAtMost(call: EndedCall): number | null {
   const { request, target, measured } = call;
@@ -51,11 +51,11 @@ export function endedAtMost(call: EndedCall): number | null {
   if (price === null || completionTokens === null) return null;
   const beside = measured ?? { promptTokensBeside: 0, keepsLimits: true };
   const promptTokens = promptTokensAtMost(request, target, beside);
-  // No token is shorter than a byte, and each frame around it has many more.
+  // No token is shorter than a byte, and its frame has many more bytes.
   return promptTokens === null ? null : costAtMost(price, { promptTokens, completionTokens });
 }
 
-/** A limit of its own counts once the entry was seen to keep one. */
+/** The call's own limit counts once the entry is known to keep limits. */
 function givenUpAtMost({ kind, request, target, measured, isBroken }: EndedCall): number | null {
   if (!isBroken || measured?.keepsLimits === false) return null;
   const own = answersNothing(kind) ? 0 : request.outputTokensMax;
@@ -63,7 +63,7 @@ function givenUpAtMost({ kind, request, target, measured, isBroken }: EndedCall)
   return measured === null ? Math.max(own, answerAtMost(target)) : own;
 }
 
-/** What the row of a call teaches about its entry; null when it says nothing. */
+/** What the row of a call shows about its entry; null when it shows nothing. */
 export function measuredBy(
   call: Omit<BoundedCall, 'measured'>,
   row: SpendRow,
@@ -95,7 +95,7 @@ function answersNothing(kind: RelayKind): boolean {
   return kind.route === '/v1/embeddings';
 }
 
-/** No token of a text is shorter than a byte; what is no text of the call is bounded by what the model takes at all. */
+/** No token of a text is shorter than a byte; other input is bounded by the most input that the model takes. */
 function promptTokensAtMost(request: RelayRequest, { entry }: Target, measured: Measured): number | null {
   if (hasInputBeside(request)) return entry.inputTokensMax;
   const byBytes = request.body.length + measured.promptTokensBeside;
@@ -111,7 +111,7 @@ const BESIDE_TYPES =
 const LOOKED_THROUGH = new WeakMap<RelayRequest, boolean>();
 
 /**
- * Whether the model may be given more than the text of the body: pictures, files, what was said in an earlier call.
+ * Whether the model may be given more than the text of the body: pictures, files, the content of an earlier call.
  * A text that quotes such a word has a backslash before the quotes and is not taken for one.
  */
 function hasInputBeside(request: RelayRequest): boolean {

@@ -17,7 +17,7 @@ import { BUSY_RETRY_AFTER_S } from '../limits.ts';
 
 export interface Budget {
   readonly reservations: SpendReservations;
-  /** Whose it is, for the refusal. */
+  /** Its owner, for the refusal. */
   readonly owner:
     { readonly run: string } | { readonly key: ProxyKeyRecord; readonly nextWindowS: number | null };
 }
@@ -42,7 +42,7 @@ export class CallMoney {
     return nanoUsd(this.held.reduce((most, { hold }) => Math.max(most, hold.heldNanoUsd), 0));
   }
 
-  /** The run whose budget it is held to; null for none. */
+  /** The run whose budget limits the call; null for none. */
   get runId(): string | null {
     const [first] = this.budgets;
     return first !== undefined && 'run' in first.owner ? first.owner.run : null;
@@ -82,7 +82,7 @@ export class CallMoney {
     return refusal(budget, answer, ask());
   }
 
-  /** Nobody waits for the call any more. */
+  /** The caller no longer waits, or no further try is sent. */
   cancel(): void {
     this.waiting?.cancel();
     this.waiting = null;
@@ -127,7 +127,7 @@ function refusal(
     answer.kind === 'used_up'
       ? `the budget of ${whose} is used up`
       : `it may cost ${formatUsd(nanoUsd(atMostNanoUsd ?? 0))}, and ${formatUsd(nanoUsd(answer.leftNanoUsd))} of the budget of ${whose} is left; ask for fewer tokens, or raise the budget`;
-  // The word stands in the text too, because an agent hands on no more than the text.
+  // The code is in the text, too, because an agent passes on only the text.
   if ('run' in owner)
     return failure('run_budget_exceeded', `Cannot call the model: ${state} (budget_exceeded)`);
   return { ...failure('budget_exceeded', `Cannot call the model: ${state}`), retryAfterS: owner.nextWindowS };

@@ -1,7 +1,7 @@
 /**
- * One limit that several proxies share, as this process keeps it: a prepaid share, and who waits for more (D30).
+ * One limit that several proxies share, as kept in this process: a prepaid share, and calls that wait for more (D30).
  * Owns when the share is exchanged; how much it is, the store decides for all proxies by core/money/lease.ts.
- * A call that fits into the share goes at once; the store is asked for another, and told regularly what was used.
+ * A call that fits into the share goes at once; another share is requested from the store, which gets regular reports.
  */
 import {
   decideReservation,
@@ -30,7 +30,7 @@ export interface LeaseGround {
   readonly leases: Pick<SpendLeases, 'exchange'>;
   /** The id under which it has joined. */
   holder(): string;
-  /** Whether its lease still holds, so that nobody may have given its shares to others. */
+  /** Whether its lease still holds, so that no other proxy may have got its shares. */
   isHeld(): boolean;
   /** The store has given it up. */
   lost(): void;
@@ -42,7 +42,7 @@ export interface LeasedAccountOptions {
   readonly ground: LeaseGround;
   readonly account: LeaseAccount;
   readonly limit: number;
-  /** What was used before anybody shared it. */
+  /** What was used before the limit was shared. */
   readonly earlier: () => Promise<number>;
   /** False: a call that others have to make room for is refused. */
   readonly isPatient: boolean;
@@ -55,14 +55,14 @@ export class LeasedAccount implements SpendReservations {
   private readonly calls: BudgetAccount;
   private limitOfAll: number;
   private granted = 0;
-  /** The most that calls asked for lately: what they ask for next. */
+  /** The most that calls requested lately: an estimate for the next ones. */
   private typical = 0;
   private isUsedUp = false;
-  /** While those who wait are looked through after an exchange. */
+  /** Set while the waiting calls are decided after an exchange. */
   private fresh: Standing | null = null;
   private isWanted = false;
   private exchanging: Promise<void> | null = null;
-  /** Somebody asked while an exchange was under way, for more than it brings. */
+  /** A call requested more during an exchange than the exchange brings. */
   private isAskedAgain = false;
   private isPlanned = false;
   private usedAt: number;
@@ -75,12 +75,12 @@ export class LeasedAccount implements SpendReservations {
     this.calls = new BudgetAccount(0, 0, (own, ask) => this.decide(own, ask));
   }
 
-  /** What this process may use, and has not said it used. */
+  /** What this process may use and has not reported as used. */
   get share(): number {
     return this.granted;
   }
 
-  /** Nobody has used it for a while, and nothing of it is here. */
+  /** No call has used it for a while, and this process holds no share of it. */
   get isIdle(): boolean {
     const idleMs = this.options.ground.now() - this.usedAt;
     return !this.calls.isInUse && this.exchanging === null && !this.hasNews && idleMs > LEASE_ACCOUNT_IDLE_MS;
@@ -111,7 +111,7 @@ export class LeasedAccount implements SpendReservations {
     this.ask();
   }
 
-  /** Says what was used, and gives back what is not needed; nothing when there is no news. */
+  /** Reports what was used, and gives back what is not needed; does nothing when nothing changed. */
   report(): Promise<void> {
     return this.hasNews ? this.exchange() : Promise.resolve();
   }
@@ -140,7 +140,7 @@ export class LeasedAccount implements SpendReservations {
     return this.decideBy(this.fresh, own, ask);
   }
 
-  /** As one process decides that has the whole limit, where what the others may use counts as held. */
+  /** Like a process with the whole limit; the shares of other proxies count as held. */
   private decideBy({ spent, others }: Standing, own: BudgetFacts, ask: BudgetAsk): BudgetDecision {
     const standing: BudgetFacts = {
       limitNanoUsd: this.limitOfAll,
@@ -158,7 +158,7 @@ export class LeasedAccount implements SpendReservations {
       return { kind: 'wait' };
     }
     if (!this.options.isPatient) return { kind: 'used_up' };
-    // Where calls of this process end, that wakes them; else others have to give something back.
+    // The end of a call of this process wakes the waiting ones; else other proxies have to give something back.
     this.retry ??= setTimeout(() => {
       this.retry = null;
       this.ask();
@@ -166,7 +166,7 @@ export class LeasedAccount implements SpendReservations {
     return { kind: 'wait' };
   }
 
-  /** Once whoever asks stands in the queue. */
+  /** Runs the exchange once the requesting call is in the queue. */
   private ask(): void {
     this.isAskedAgain = true;
     if (this.exchanging !== null || this.isPlanned) return;
@@ -192,7 +192,7 @@ export class LeasedAccount implements SpendReservations {
         if (answer !== null) this.take(answer);
       } while (this.isAskedAgain);
     } catch {
-      // The store is away: what is here may be used while the lease holds, and nobody knows what else there is.
+      // The store is away: the share may be used while the lease holds; the rest of the limit is unknown.
       this.calls.refuseWaiting();
     }
   }
@@ -206,7 +206,7 @@ export class LeasedAccount implements SpendReservations {
       const { heldNanoUsd: held, inFlight } = calls.held;
       const first = calls.firstAsk;
       const wanted = this.surplus;
-      // What goes back is not used any more from here on; what stays may be, while the store is asked, and so it is held.
+      // What goes back is no longer used from now on; the rest may be used during the request, and so it is held.
       this.granted = Math.min(this.granted, charged + held + wanted);
       const kept = Math.max(0, this.granted - charged - held);
       const most = first === null ? 0 : first.atMostNanoUsd;
@@ -236,7 +236,7 @@ export class LeasedAccount implements SpendReservations {
   private take(answer: Standing): void {
     this.granted = answer.granted;
     this.isWanted = answer.isWanted;
-    // What was kept for calls to come goes back at once to who waits.
+    // What was kept for future calls goes back at once to proxies that wait.
     if (answer.isWanted && this.granted > this.calls.held.heldNanoUsd + this.calls.spentNanoUsd)
       this.isAskedAgain = true;
     this.isUsedUp = answer.spent >= this.limitOfAll;
@@ -245,7 +245,7 @@ export class LeasedAccount implements SpendReservations {
     this.fresh = null;
   }
 
-  /** A few calls ahead, and never more than a small part of the limit; nothing when somebody waits, or nobody calls. */
+  /** For a few calls ahead, at most a small part of the limit; 0 when another proxy waits, or no calls come. */
   private get surplus(): number {
     const idleMs = this.options.ground.now() - this.usedAt;
     if (this.isWanted || idleMs > LEASE_SURPLUS_IDLE_MS) return 0;

@@ -1,6 +1,6 @@
 /**
- * The spool of a proxy that is gone, brought to the store by another.
- * Owns the order: rows first, then what they mean for shared limits. Whoever calls holds the folder.
+ * Writes the spool of a dead proxy to the store, from another proxy.
+ * Owns the order: rows first, then what they mean for shared limits. The caller must have the folder alone.
  */
 import type { ProxyPeers } from '../../ports/proxy-peers.ts';
 import type { SpendLeases } from '../../ports/spend-leases.ts';
@@ -15,7 +15,7 @@ export interface OrphanStores {
   readonly clock: { now(): number };
 }
 
-/** How many calls it held. A repeat counts none twice. @throws ParleyError store_unavailable: the rest stays where it is */
+/** Returns how many calls it held; safe to repeat. @throws ParleyError store_unavailable: the rest stays there */
 export async function drainSpool(spoolDir: string, stores: OrphanStores): Promise<number> {
   const { spend, peers, leases, clock } = stores;
   const spool = new SpendSpool(spoolDir);
@@ -32,7 +32,7 @@ export async function drainSpool(spoolDir: string, stores: OrphanStores): Promis
     spool.dropOldest(rows);
   }
   for (const id of proxies) {
-    // Its folder was free, so it is dead, whatever its lease says.
+    // Its folder was free, so it is dead, even if its lease still runs.
     await peers.retire(id, clock.now());
     await leases.settle(id);
   }

@@ -17,7 +17,7 @@ export interface SpendWriterOptions {
   readonly spoolDir: string;
   readonly clock: { now(): number };
   readonly log: ProxyLog;
-  /** Asked for every turn: whether a row has to be in the store, too, before its call is sent; absent: never. */
+  /** Called every turn: whether a row must be in the store, too, before its call is sent; absent: never. */
   readonly isCommittedFirst?: () => boolean;
   /** The store lacked calls that it had had, and has them again; called once, at the start. */
   readonly onLost?: (lost: SpendLoss) => void;
@@ -29,16 +29,16 @@ export class SpendWriter {
   private timer: NodeJS.Timeout | null = null;
   private flushing: Promise<void> = Promise.resolve();
   private failures = 0;
-  /** Rows of this process wait for it: marking the open rows of an earlier one must not hit them. */
+  /** Rows of this process wait for it, because marking the open rows of an earlier process must not affect them. */
   private hasInterruptedEarlier = false;
   private isStopped = false;
   /** Closing rows the disk refused; they go with the next flush. */
   private readonly unspooled: SpendRow[] = [];
-  /** Rows of this turn of the event loop, and who waits for them to be on disk. */
+  /** Rows of this turn of the event loop, and the callbacks that wait for them to be on disk. */
   private turn: SpendRow[] = [];
   private waiting: ((refused: Error | null) => void)[] = [];
   private isTurnPlanned = false;
-  /** Found missing at the start, until the store has it again: what is half brought back is one loss all the same. */
+  /** Found missing at the start, until the store has it again: a partial recovery still counts as one loss. */
   private lost: { readonly rows: readonly SpendRow[]; readonly loss: SpendLoss | null } | null = null;
 
   constructor(options: SpendWriterOptions) {
@@ -59,7 +59,7 @@ export class SpendWriter {
   /**
    * Makes the open row durable against the end of this process, in one write with all others of this turn of the
    * event loop; then calls `kept`, at the end of that turn at the latest. Send the call only then, and not at all
-   * when `kept` is given why the row could not be kept.
+   * when `kept` gets an error.
    */
   open(row: SpendRow, kept: (refused: Error | null) => void): void {
     if (this.spool.bytes() > SPOOL_BYTES_MAX) {
@@ -69,12 +69,12 @@ export class SpendWriter {
     this.take(row, kept);
   }
 
-  /** Takes the closed row. Never throws: what the disk refuses is kept aside, and goes with the next flush. */
+  /** Takes the closed row. Never throws: a row that the disk refuses is kept aside for the next flush. */
   close(row: SpendRow): void {
     this.take(row, null);
   }
 
-  /** Brings everything known now to the store; a failure is logged, and tried again later. */
+  /** Writes all rows known now to the store; after a failure it logs, and tries again later. */
   flush(): Promise<void> {
     this.flushing = this.flushing.then(() => this.drain());
     return this.flushing;
@@ -100,7 +100,7 @@ export class SpendWriter {
     });
   }
 
-  /** Writes what this turn of the event loop brought, and lets the calls go that waited for it. */
+  /** Writes the rows of this turn of the event loop, and releases the calls that waited for it. */
   private sync(): void {
     if (this.turn.length === 0) return;
     const [rows, waiting] = [this.turn, this.waiting];
@@ -123,7 +123,7 @@ export class SpendWriter {
     else for (const kept of waiting) kept(refused);
   }
 
-  /** A call whose row the store does not take is not sent, and its row says so. */
+  /** A call whose row the store does not take is not sent, and its row is closed as aborted. */
   private async commit(
     rows: readonly SpendRow[],
     waiting: readonly ((refused: Error | null) => void)[],
@@ -185,12 +185,12 @@ export class SpendWriter {
     }
   }
 
-  /** What an earlier process was told is stored, and is not: a log of the database was lost, or an older copy is in use. */
+  /** Rows that were confirmed to an earlier process and are gone: the database lost its log, or is an older copy. */
   private async bringBack(): Promise<void> {
     this.lost ??= await this.findLost();
     const { rows, loss } = this.lost;
     if (loss !== null) {
-      // First, because rows that are back tell nobody any more that they were gone.
+      // First, because once the rows are back, nothing shows that they were gone.
       await this.options.spend.noteLoss(loss);
       await this.write(rows);
       this.options.log.error({ ...loss }, 'The store had lost spend rows: they are back');
@@ -210,7 +210,7 @@ export class SpendWriter {
     return { rows, loss: lossOf(rows, { seenAt, mayBeMore: hadMore && missing.has(oldest) }) };
   }
 
-  /** Before old rows go over into sums: what is kept of them is none the store lacks. */
+  /** Called before old rows are folded into totals: their kept copies must not count as missing in the store. */
   forgetBefore(startedBefore: number): void {
     this.spool.kept.forgetBefore(startedBefore);
   }

@@ -1,6 +1,6 @@
 /**
  * What a gateway says a call used and cost (D26).
- * Owns reading it from a parsed reply or frame, in the words of each vendor; must not count tokens itself.
+ * Owns reading it from a parsed reply or frame, by the names of each vendor; must not count tokens itself.
  */
 import { parseUsd, type NanoUsd } from '../../core/money/money.ts';
 import { asObject, type JsonObject } from '../relay/json-value.ts';
@@ -20,8 +20,8 @@ export interface Usage {
 }
 
 /**
- * What a reply or frame says wherever vendors put it: at the top, in a response or a message of events, beside a
- * vendor's own id (`x_groq`), or in each choice. What stands twice is the same call; null when it stands nowhere.
+ * The usage of a reply or frame, wherever vendors put it: at the top, in a response or a message of events, beside a
+ * vendor's own id (`x_groq`), or in each choice. Two usages are of the same call; null when there is none.
  */
 export function usageOf(reply: JsonObject): Usage | null {
   const choices = reply['choices'];
@@ -77,14 +77,14 @@ function bothSides(usage: JsonObject, cached: number): Pick<Usage, 'promptTokens
   const completion = first(usage['completion_tokens'], usage['output_tokens']);
   let prompt = readCount(usage['prompt_tokens']);
   const input = readCount(usage['input_tokens']);
-  // In the words of messages, cached tokens stand beside the input and are no part of it.
+  // In the messages format, cached tokens are beside the input and no part of it.
   const isBeside = 'cache_read_input_tokens' in usage || 'cache_creation_input_tokens' in usage;
   if (prompt === null && input !== null) prompt = isBeside ? input + cached : input;
   if (total === null) return { promptTokens: prompt, completionTokens: completion };
-  // Of a total alone nobody can say what was answered: it counts as input, which is what most of it is.
+  // A total alone does not show how much was output: it counts as input, as most of it is.
   if (prompt === null)
     return { promptTokens: Math.max(0, total - (completion ?? 0)), completionTokens: completion };
-  // Some vendors leave what was only thought out of the completion, and have it in the total.
+  // Some vendors count reasoning only in the total, not in the completion.
   const rest = total - prompt;
   return { promptTokens: prompt, completionTokens: rest > (completion ?? 0) ? rest : completion };
 }
@@ -98,7 +98,7 @@ function first(...values: readonly unknown[]): number | null {
   return null;
 }
 
-/** Of a stream that tells its usage in pieces, or as it grows: the greatest of each figure. */
+/** For a stream that reports its usage in pieces, or as it grows: the greatest of each figure. */
 export function joinUsage(before: Usage | null, now: Usage): Usage {
   if (before === null) return now;
   return {

@@ -1,5 +1,5 @@
 /**
- * A figure as SVG inside a page: drawn for the eye, told in words for those who cannot see it.
+ * A figure as SVG inside a page, with a description in words for readers who cannot see it.
  * Pure; owns the markup. Every text that comes from outside is escaped here.
  */
 import { escapeText as escape } from '../page/page.ts';

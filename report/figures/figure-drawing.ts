@@ -1,10 +1,10 @@
 /**
- * A figure as shapes on a plain of its own, before anybody draws it: a report as SVG in its page, the console as elements.
- * Pure; owns sizes and scales. Texts in it are plain and escaped by whoever draws them.
+ * A figure as shapes with coordinates of its own. A report draws it as SVG in its page, the console as elements.
+ * Pure; owns sizes and scales. Texts in it are plain, and the code that draws them escapes them.
  */
 import { cut, duration } from '../report-words.ts';
 
-/** Units of the drawing; whoever draws it scales it to its own width. */
+/** Units of the drawing; report and console scale it to their own width. */
 const WIDTH = 640;
 const LABEL_WIDTH = 210;
 const WORDS_WIDTH = 100;
@@ -17,7 +17,7 @@ const LEVELS_LEFT = 44;
 const AXIS_HEIGHT = 24;
 const TIME_TICKS = 4;
 
-/** Coordinates with what can be seen of them. */
+/** Coordinates with their visible form. */
 export type Shape =
   | {
       readonly kind: 'words';
@@ -39,14 +39,14 @@ export type Shape =
   /** A line of the grid. */
   | { readonly kind: 'rule'; readonly x1: number; readonly x2: number; readonly y: number };
 
-/** A figure as SVG, with the words that stand for it. */
+/** A figure as shapes, with its description in words. */
 export interface FigureDrawing {
   readonly id: string;
   readonly title: string;
   readonly about: string;
-  /** For those who cannot see it. */
+  /** For readers who cannot see it. */
   readonly words: string;
-  /** Names of what has colours; empty where the bars say it. */
+  /** Names of the coloured series; empty where the bars have labels. */
   readonly legend: readonly { readonly name: string; readonly tone: FigureTone }[];
   readonly width: number;
   readonly height: number;
@@ -145,14 +145,14 @@ function seen(value: number): number {
 }
 
 /**
- * A figure of a report as data, before anybody draws it.
- * Owns the two kinds; texts in it are plain and escaped by whoever draws them.
+ * A figure of a report as data, before it is drawn.
+ * Owns the two kinds; texts in it are plain, and the code that draws them escapes them.
  */
 
-/** Told apart by words as well: none of them is meant by its colour alone. */
+/** Words distinguish them as well: no meaning depends on the colour alone. */
 export type FigureTone = 'good' | 'bad' | 'busy' | 'rest';
 
-/** One bar a row; what it stands for is written behind it. */
+/** One bar a row; its value in words follows it. */
 export interface Bars {
   readonly kind: 'bars';
   /** Unique in the report, a word. */

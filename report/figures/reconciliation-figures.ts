@@ -11,7 +11,7 @@ import type { Bars, FigureTone } from './figure-drawing.ts';
 
 /** Names with two bars each; more are a table. */
 const NAMES_MAX = 6;
-/** Spans of the clock's difference: few enough to be read, many enough to show two heaps. */
+/** Spans of the clock's difference: few enough to read, many enough to show two clusters. */
 const SPANS = 8;
 
 /** The items of a job in groups, such as its models or the values of a tag. */
@@ -63,7 +63,7 @@ function billedAndRecorded(data: ReportData, { id, title, of }: Grouping): Bars 
   );
 }
 
-/** All of them, none included: that there are none is what people look for. */
+/** All counts, also those of 0: readers want to see that there are none. */
 function unmatched({ result: { counts } }: ReconciliationDone): Bars | null {
   const found: readonly (readonly [string, number, FigureTone])[] = [
     ['rows that several could have caused', counts.ambiguous, 'rest'],

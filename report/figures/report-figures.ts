@@ -1,5 +1,5 @@
 /**
- * What a report shows as figures: how the run went over time, what it spent, who was slow or dear, what failed.
+ * What a report shows as figures: the run over time, its spend, slow and expensive conversations, and failures.
  * Pure; owns the choice of figures and their numbers; must not draw.
  */
 import type { ReportData, ReportItem } from '../report-data.ts';
@@ -8,11 +8,11 @@ import { workMs } from '../work-sections.ts';
 import type { Bars, Figure, FigureTone, Levels } from './figure-drawing.ts';
 import { reconciliationFigures } from './reconciliation-figures.ts';
 
-/** More bars are a table, and the table is there. */
+/** For more rows a table is better, and the report has one. */
 const ROWS_MAX = 10;
 /** Tags whose spend is shown; a job with more tags has them in its `.jsonl` report. */
 const TAGS_MAX = 3;
-/** Points of a curve: as many as can be told apart. */
+/** Points of a curve: as many as a reader can distinguish. */
 const POINTS = 120;
 
 /** Only those that have something to show. */

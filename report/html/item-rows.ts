@@ -13,9 +13,9 @@ import { duration, grouped, spentWords } from '../report-words.ts';
 import { billedByKey, billedWords, workMs, type Billed } from '../work-sections.ts';
 import { itemWork } from './item-work.ts';
 
-/** A page of more rows is opened by no browser in a moment; `.jsonl` reports hold every item. */
+/** No browser opens a page of more rows quickly; `.jsonl` reports hold every item. */
 const ROWS_MAX = 10_000;
-/** More are laid out when somebody asks for all, by the script; without it they are there from the beginning. */
+/** The script lays out more when the reader clicks "Show all"; without the script all are there from the beginning. */
 const ROWS_AT_FIRST = 1_000;
 /** On paper every row of a short table is open; of a longer one those that the reader opened. */
 const OPEN_ON_PAPER_MAX = 60;
@@ -92,7 +92,7 @@ function classOf(at: number): string {
   return at === 0 ? ' class="at"' : '';
 }
 
-/** What it is sorted by beside what is shown. */
+/** The value for sorting, beside the shown words. */
 function number(value: number, words: string): string {
   return `<td class="number" data-v="${value}">${escapeText(words)}</td>`;
 }

@@ -1,7 +1,7 @@
 /**
  * The one script of a report: columns that sort, a field that filters, rows that open from a link, and
- * the first thousand of a long table until somebody asks for all: a browser lays out as many in a moment.
- * Owns its text; without it every row is there, and opens.
+ * the first thousand of a long table until the reader clicks "Show all": a browser lays out that many quickly.
+ * Owns its text; without it every row is there, and can be opened.
  */
 export const ITEM_SCRIPT = `
 (() => {

@@ -1,6 +1,6 @@
 /**
- * What a row of the table opens to: facts, prompt, answer, changes, check, and where the whole of each is.
- * Pure; every text of it was written by somebody else, and none becomes markup.
+ * What a row of the table opens to: facts, prompt, answer, changes, check, and where each full text is.
+ * Pure; every text of it comes from users, agents or programs, and none becomes markup.
  */
 import { escapeMarkup } from '../../core/text/escape-markup.ts';
 import { findingWords } from '../../core/run/items/item-evidence.ts';
@@ -12,10 +12,10 @@ import { cut, grouped } from '../report-words.ts';
 
 const REASON_CHARACTERS_MAX = 1_000;
 const TAGS_MAX = 20;
-/** Where the whole of a text is, by the name that collecting gives. */
+/** The collected file that holds the full text. */
 const WHOLE = { answer: 'trajectory.zip', changes: 'changes.patch', check: 'verify.log' } as const;
 
-/** `consoleUrl`: where its conversation is a page; null for none. */
+/** `consoleUrl`: the console with a page for its conversation; null for none. */
 export function itemWork(item: ReportItem, consoleUrl: string | null): string {
   const { prompt, answer, patch, checkOutput, checkCommand, files } = item;
   const check = checkCommand === null ? 'Check' : `Check: ${checkCommand}`;
@@ -60,7 +60,7 @@ function facts(item: ReportItem, consoleUrl: string | null): string {
   return `<dl class="facts">${rows.join('')}</dl>`;
 }
 
-/** In the console, where a reader has one; else the whole of it lies beside the report, where it was collected. */
+/** Links to the console, where there is one; else to the trajectory beside the report, if it was collected. */
 function conversation(id: string, files: readonly CollectedFile[], consoleUrl: string | null): string {
   const href =
     consoleUrl === null
@@ -88,7 +88,7 @@ function fileOf(files: readonly CollectedFile[], name: string): CollectedFile | 
   return files.find((file) => file.name === name) ?? null;
 }
 
-/** `whole` is the file that has what is cut here. */
+/** `whole` is the file that has the full text. */
 function textPart(
   title: string,
   { text, cut: left }: ShownText,
@@ -104,7 +104,7 @@ function plain(lines: readonly string[]): string {
   return lines.map(escapeMarkup).join('\n');
 }
 
-/** Neighbours of one kind share an element: a page of ten thousand changes has fewer of them. */
+/** Neighbouring lines of one kind share an element, so that a page of ten thousand changes has fewer elements. */
 function diffLines(lines: readonly string[]): string {
   const runs: { readonly kind: string | null; readonly lines: string[] }[] = [];
   for (const line of lines) {

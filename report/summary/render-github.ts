@@ -9,15 +9,15 @@ import { oneLine, plainLine } from '../plain-text.ts';
 import { summaryOf, type Summary, type SummaryCheck, type SummaryLine } from './summary.ts';
 
 /**
- * A comment of GitHub has 65,536 characters at most, of which whoever posts it adds some; a job summary has 1 MiB for all
+ * A comment of GitHub has at most 65,536 characters, some for the posting tool; a job summary has 1 MiB for all
  * commands of its step.
  */
 export const GITHUB_BYTES_MAX = 60_000;
-/** The tables come first, the outputs get what is left. */
+/** The tables come first, the outputs get the rest. */
 const TABLE_BYTES_MAX = 40_000;
 const CHECKS_BYTES_MAX = 52_000;
 const FINDINGS_BYTES_MAX = 56_000;
-/** Nobody reads further in a comment. */
+/** No reader goes further in a comment. */
 const ROWS_MAX = 200;
 const CHECKS_MAX = 10;
 const CHECK_LINE_MAX = 500;
@@ -50,7 +50,7 @@ function addTrouble(page: Page, { lines, trouble }: Summary): void {
     page.add(['', `And ${counted(trouble - shown, 'more conversation')} that did not succeed.`]);
 }
 
-/** Folded away: what went well is looked for, not read. */
+/** Folded: readers rarely need what went well. */
 function addWell(page: Page, { lines, trouble }: Summary): void {
   const well = lines.slice(trouble);
   if (well.length === 0) return;
@@ -94,7 +94,7 @@ function addFindings(page: Page, { findings }: Summary): void {
   if (shown < findings.length) page.add([`- and ${findings.length - shown} more`]);
 }
 
-/** Between fences that are longer than any in it: inside nothing is markup. */
+/** Between fences longer than any inside, so that nothing inside is markup. */
 function fenced(lines: readonly string[]): readonly string[] {
   const texts = lines.map((line) => plainLine(line).slice(0, CHECK_LINE_MAX));
   const longest = Math.max(
@@ -109,7 +109,7 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
 const name = (key: string): string => code(key.slice(0, KEY_CHARACTERS_MAX));
 
-/** The address was parsed; what would end it in Markdown or in a table is encoded. */
+/** The address was parsed; characters that would end it in Markdown or in a table are encoded. */
 function link(href: string | null): string {
   if (href === null) return '';
   const safe = href.replaceAll(
@@ -126,9 +126,9 @@ function code(text: string): string {
 }
 
 /**
- * Every sign as a reference to its character, which Markdown never takes for markup; letters, digits and spaces stay. What
- * code hosts look for in a page, `@user`, `#12` and addresses of mail, is parted by a comment of which nothing is left on
- * the page; within `<code>` they look for nothing.
+ * Every sign as a character reference, which Markdown never takes for markup; letters, digits and spaces stay. An
+ * invisible comment splits what code hosts turn into links, `@user`, `#12` and mail addresses; within `<code>` they
+ * link nothing.
  */
 export function inert(text: string): string {
   return oneLine(text)

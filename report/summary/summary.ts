@@ -1,6 +1,6 @@
 /**
- * A report in a few lines, for places where people read along: a job summary, a comment, a channel.
- * Owns what is worth a line and in which order; texts are plain, and escaped by whoever lays them out.
+ * A report in a few lines, for other places: a job summary, a comment, a channel.
+ * Owns the choice and order of lines; texts are plain, and the renderers escape them.
  */
 import { findingWords } from '../../core/run/items/item-evidence.ts';
 import { endedState } from '../../core/run/run-words.ts';
@@ -35,14 +35,14 @@ export interface Summary {
   readonly job: string;
   readonly run: string;
   readonly work: Verdict;
-  /** Null when nobody asked for an account of the money, and when it is well. */
+  /** Null when there is nothing wrong with the money, and when no reconciliation was requested. */
   readonly money: Verdict | null;
   /** `12 succeeded`, in the order of the vocabulary. */
   readonly counts: readonly string[];
   readonly facts: readonly string[];
-  /** What did not go well first, each group in the order of the plan. */
+  /** Unsuccessful items first, each group in the order of the plan. */
   readonly lines: readonly SummaryLine[];
-  /** How many of `lines` did not go well, or have not ended. */
+  /** How many of `lines` did not succeed, or have not ended. */
   readonly trouble: number;
   readonly checks: readonly SummaryCheck[];
   /** What results lack. */
@@ -103,7 +103,7 @@ function lineOf(item: ReportItem): SummaryLine {
   };
 }
 
-/** What has no price is named, and is never 0. */
+/** Calls without a price are named, and never shown as 0. */
 function spentOf({ calls, unpriced, nanoUsd }: OwnSpend): string {
   if (unpriced === 0) return usd(nanoUsd);
   return unpriced === calls ? `${unpriced} unpriced` : `${usd(nanoUsd)} + ${unpriced} unpriced`;
@@ -114,7 +114,7 @@ function stateOf({ row }: ReportItem): string {
   return row.phase === 'ended' ? endedState(row) : row.phase;
 }
 
-/** A code host wrote it: whatever is no address of the web is not made a link. */
+/** From a code host: text that is no web address does not become a link. */
 function webAddress(text: string | null): string | null {
   if (text === null || !URL.canParse(text)) return null;
   const { protocol, href, username } = new URL(text);

@@ -1,7 +1,7 @@
 /**
  * What a container of ours is made with.
  * Owns everything that separates it: user, network, files, privileges, system calls, limits. Labels, environment and
- * command line can be read by whoever may ask the daemon, so no secret is among them.
+ * command line can be read by every user of the daemon, so no secret is among them.
  */
 import type Docker from 'dockerode';
 import { dirname, join } from 'node:path';
@@ -25,7 +25,7 @@ import { labelsOf, type Marks } from './names.ts';
 import type { DockerRuntimeOptions } from './options.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 
-/** The first program reads the session key from descriptor 5; the daemon hands it over on standard input. */
+/** The first program reads the session key from descriptor 5; the daemon passes it on standard input. */
 const KEY_SCRIPT = 'exec "$@" 5<&0 </dev/null';
 const NANO = 1e9;
 /** Of folders that hold mounts and nothing else. */
@@ -61,14 +61,14 @@ export function containerSpec(order: ContainerOrder): Docker.ContainerCreateOpti
     Hostname: 'sandbox',
     WorkingDir: INSIDE.workspace,
     Labels: labelsOf(options.dataDir, marks),
-    // Closed for good when whoever hands the key over is gone: then the first program ends with a reason.
+    // Closed for good when the process that passes the key is gone: then the first program ends with a reason.
     OpenStdin: true,
     StdinOnce: true,
     AttachStdin: true,
     Tty: false,
     StopSignal: 'SIGTERM',
     StopTimeout: STOP_GRACE_S,
-    // A paused container fails every check of the daemon's; we look ourselves.
+    // A paused container fails every check of the daemon's; Parley probes itself.
     Healthcheck: { Test: ['NONE'] },
     HostConfig: hostConfig(order),
   };
@@ -144,7 +144,7 @@ function tmpfsOf({ limits: { memoryBytes }, filesAs }: ContainerOrder): Record<s
     '/tmp': own(TMPFS_BYTES_MAX['/tmp'], '1777'),
     '/run': own(TMPFS_BYTES_MAX['/run'], '0755'),
     [INSIDE.home]: own(TMPFS_BYTES_MAX['/home'], '0700'),
-    // A file system of its own: what it is in is the tools', who would move it away and put theirs in its place.
+    // A file system of its own: its folder is the tools', which could move it away and put their own there.
     [INSIDE.run]: roots('0755'),
     ...(filesAs === null ? {} : { [INSIDE.server]: roots('0700') }),
   };

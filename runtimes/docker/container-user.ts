@@ -1,7 +1,7 @@
 /**
- * Whom the tools of a container, and all its files, belong to on the host.
- * Owns the choice: never root. Root's own files stay closed to a container that got out, so it is somebody without a
- * name then; an ordinary user can own nothing but what is its own, so it is that user.
+ * Which user of the host the tools of a container, and all its files, belong to.
+ * Owns the choice: never root. Root's own files stay closed to a container that got out, so where Parley runs as root
+ * it is a user without a name; an ordinary user can own nothing but what is its own, so it is that user.
  */
 import type { ToolsUser } from '../on-host/tools-user.ts';
 

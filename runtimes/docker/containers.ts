@@ -17,7 +17,7 @@ import { labelFilter, marksOf, type Marks } from './names.ts';
 /** Bytes before each piece of a log: the stream's number, three zeros, the length. */
 const FRAME_BYTES = 8;
 
-/** What the daemon tells of one container. */
+/** What the daemon reports of one container. */
 export interface ContainerState {
   readonly id: string;
   readonly marks: Marks | null;
@@ -58,7 +58,7 @@ function whatItDoes(state: Docker.ContainerInspectInfo['State']): ContainerState
   return state.Status === 'created' ? 'made' : 'ended';
 }
 
-/** The kernel knows, where the daemon runs on this host. */
+/** The state of the kernel, where the daemon runs on this host. */
 async function forgottenFreeze(pid: number, id: string): Promise<FreezerGroup | null> {
   const freezer = await freezerOf(pid, id);
   return freezer !== null && (await isFrozen(freezer)) ? freezer : null;
@@ -86,11 +86,11 @@ export async function listContainers(
   });
 }
 
-/** Ends in order: what stands still goes on first, so that it hears the request. */
+/** Ends in order: what stands still goes on first, so that it receives the request. */
 export async function stopContainer(on: Containers, idOrName: string): Promise<void> {
   const found = await findContainer(on, idOrName);
   if (found === null) return;
-  // What cannot be thawed hears nothing; the daemon kills it at the end of its grace.
+  // What cannot be thawed receives nothing; the daemon kills it at the end of its grace.
   if (found.status === 'frozen') await setFrozen(on, idOrName, false).catch(unlessUnreachable);
   if (found.status === 'running' || found.status === 'frozen') {
     await on.daemon.ask(`stop container "${idOrName}"`, (docker) =>
@@ -106,7 +106,7 @@ export async function removeContainer(on: Containers, idOrName: string): Promise
       unless([404], docker.getContainer(idOrName).inspect()),
     );
   await on.daemon.ask(`remove container "${idOrName}"`, (docker) =>
-    // 409: somebody else is removing it already.
+    // 409: another process is removing it already.
     unless([404, 409], docker.getContainer(idOrName).remove({ force: true, v: true })),
   );
   for (let count = 0; count < REMOVAL_POLLS_MAX && (await look()) !== null; count += 1) {
@@ -121,7 +121,7 @@ export async function killContainer(on: Containers, idOrName: string): Promise<v
   );
 }
 
-/** The daemon refuses what is so already, with different numbers: only a look tells. */
+/** The daemon refuses what is so already, with different numbers: only a query shows the state. */
 export async function setFrozen(on: Containers, idOrName: string, frozen: boolean): Promise<void> {
   const status = frozen ? 'frozen' : 'running';
   const found = await findContainer(on, idOrName);
@@ -140,7 +140,7 @@ export async function setFrozen(on: Containers, idOrName: string, frozen: boolea
   }
 }
 
-/** The daemon refuses to pause and to unpause what it takes for running, so the kernel is told. */
+/** The daemon refuses to pause and to unpause what it takes for running, so the kernel thaws it. */
 async function thawForgotten(idOrName: string, freezer: FreezerGroup): Promise<void> {
   try {
     await setFrozenInKernel(freezer, false);

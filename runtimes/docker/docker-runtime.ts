@@ -28,7 +28,7 @@ import { readRecord, writeRecord, type SandboxRecord } from './sandbox-record.ts
 import { addressOf, endContainers, startSandbox } from './start-sandbox.ts';
 
 /**
- * Only one runtime may use a `dataDir` at a time; another one takes over after it has ended. Asks the daemon nothing
+ * Only one runtime may use a `dataDir` at a time; another one takes over after it has ended. Sends the daemon nothing
  * before the first call.
  * @throws ParleyError runtime_failed: a host socket lies in a directory that must not be bound into sandboxes
  */
@@ -63,7 +63,7 @@ export function createDockerRuntime(options: DockerRuntimeOptions): SandboxRunti
     },
     treesOf: ({ socketDir, workspace, agent, dir }) => [socketDir, workspace, agent, dir],
     keptTreesOf: ({ workspace, agent, plugins }) => [workspace, agent, plugins],
-    // What runs in a container is the daemon's to tell, and it does not tell what is open.
+    // Only the daemon lists what runs in a container, and it does not report what is open.
     processesOf: () => Promise.resolve([]),
     kill: (_, { sandboxId: id, generation }) => killContainer(containers, nameOf(id, generation)),
     others: () => leftContainers(containers),

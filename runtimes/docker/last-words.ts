@@ -1,5 +1,5 @@
 /**
- * Why a container died, as far as the daemon and its log tell.
+ * Why a container died, as far as the daemon and its log say.
  * Owns the cause; the sentence is put together in on-host/last-words.ts.
  */
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';

@@ -3,11 +3,11 @@
  * Owns constants only.
  */
 
-/** A daemon that is silent for longer than this, a stop with its grace included, is not asked any further. */
+/** A daemon that is silent for longer than this, a stop with its grace included, is not called any further. */
 export const CALL_TIMEOUT_MS = 60_000;
 /** Time between the request to end and the kill, in the daemon's unit. */
 export const STOP_GRACE_S = 5;
-/** Looks at a removal that somebody else began; each waits a moment. */
+/** Polls of a removal that another process began; each waits a moment. */
 export const REMOVAL_POLLS_MAX = 200;
 /** Lines of a container's log that are read for its last words. */
 export const LOG_TAIL_LINES = 40;

@@ -1,6 +1,6 @@
 /**
  * How containers of ours are called and marked.
- * Owns names and labels; a name is the idempotency key of a start, so it tells installation, sandbox and generation.
+ * Owns names and labels; a name is the idempotency key of a start, so it names installation, sandbox and generation.
  * Deadlines and states stand nowhere here: labels cannot be changed while a container lives.
  */
 import type { SandboxId } from '../../core/ids.ts';

@@ -1,5 +1,5 @@
 /**
- * What the Docker runtime is told by the deployment.
+ * What the deployment sets of the Docker runtime.
  * Owns the shape; the checks are beside the code that needs them.
  */
 import type { HostRuntimeOptions } from '../on-host/options.ts';

@@ -1,6 +1,6 @@
 /**
  * The system call filter of a container, in the daemon's own form.
- * Owns the translation of what sandboxes may do; the daemon's default would allow one process of a sandbox to look into
+ * Owns the translation of what sandboxes may do; the daemon's default would allow one process of a sandbox to read
  * another.
  */
 import { ALLOWED_CALLS } from '../on-host/seccomp/allowed-calls.ts';
@@ -36,7 +36,7 @@ export function seccompProfile(processor: string): string | null {
   const architecture = { x64: 'SCMP_ARCH_X86_64', arm64: 'SCMP_ARCH_AARCH64' }[processor];
   if (architecture === undefined) return null;
   // Another convention than the one named here is a call of an unknown architecture, and ends its process. What the
-  // profile does not know is EPERM, and what is newer than all it knows the daemon tells as not there.
+  // profile does not know is EPERM, and for what is newer than all it knows the daemon answers that it is not there.
   return JSON.stringify({
     defaultAction: 'SCMP_ACT_ERRNO',
     architectures: [architecture],
@@ -76,7 +76,7 @@ interface Bits {
   readonly value: number;
 }
 
-/** All numbers of 32 bits but these, as masks: wherever one of them goes on at a bit, the other way is open. */
+/** All numbers of 32 bits but these, as masks: at each bit, the side on which none of them is left is one mask. */
 function othersThan(numbers: readonly number[]): readonly Bits[] {
   const found: Bits[] = [];
   const walk = (bit: number, { mask, value }: Bits, left: readonly number[]): void => {

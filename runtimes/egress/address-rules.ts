@@ -1,5 +1,5 @@
 /**
- * Which addresses are the Internet, and which are somebody's own network.
+ * Which addresses are the Internet, and which belong to a private network.
  * Owns the ranges that a sandbox never reaches, whatever name led there: loopback, private, link-local with the
  * metadata service of clouds, shared, reserved and multicast ones, and the forms of IPv6 that hold such an address.
  */
@@ -36,7 +36,7 @@ function listOf(ranges: readonly string[]): Readonly<Record<'ipv4' | 'ipv6', Blo
   return lists;
 }
 
-/** An address of somebody's own network that a deployment may open by name. */
+/** An address of a private network that a deployment may open by name. */
 export function isPrivateAddress(address: string): boolean {
   const kind = isIP(address);
   if (kind === 0) return false;

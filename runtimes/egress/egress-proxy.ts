@@ -17,7 +17,7 @@ const CONNECT_TIMEOUT_MS = 15_000;
 const IDLE_TIMEOUT_MS = 10 * 60_000;
 /** Open connections of all sandboxes together; each that leads somewhere takes a second descriptor. */
 export const CONNECTIONS_MAX = 2_048;
-/** Of all that are open to one host: nobody knows whose a connection is, so a flood is bounded by where it goes. */
+/** Of all that are open to one host: the owner of a connection is unknown, so a flood is bounded by where it goes. */
 const CONNECTIONS_PER_HOST_MAX = 512;
 /** Meant for the next hop only (RFC 9110), and what only this proxy reads. */
 const HOP_HEADERS = [
@@ -36,11 +36,11 @@ interface EgressOptions {
   readonly rules: readonly HostRule[];
   /** Addresses of a name, the best first. Rejects or gives none when there is none. */
   readonly resolve: (host: string) => Promise<readonly string[]>;
-  /** Told of every refusal: host, port, who asked as far as it says so, and why. */
+  /** Receives every refusal: host, port, which sandbox as far as it says so, and why. */
   readonly onRefused: (text: string) => void;
   /** Lower than the default where the process may open few descriptors. */
   readonly connectionsMax?: number;
-  /** By default the Internet only; another answer is for networks that an operator has thought about. */
+  /** By default the Internet only; another answer is for networks that an operator allows on purpose. */
   readonly mayReach?: (address: string) => boolean;
 }
 
@@ -58,7 +58,7 @@ class Refusal extends Error {
   }
 }
 
-/** Listens nowhere until it is told to. */
+/** Listens nowhere before `listen`. */
 export function createEgressProxy(options: EgressOptions): EgressProxy {
   const open = new Set<Duplex>();
   const keep = (stream: Duplex): void => {
@@ -164,7 +164,7 @@ async function forward(around: Around, { request, response }: Exchange): Promise
   }
 }
 
-/** What a host answers may be no HTTP that we can say again (a status of 42): that harms the one who asked it alone. */
+/** What a host answers may be no HTTP that we can say again (a status of 42): that harms only its own client. */
 function passBack(answer: IncomingMessage, response: ServerResponse): void {
   try {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -178,12 +178,12 @@ function passBack(answer: IncomingMessage, response: ServerResponse): void {
   answer.pipe(response);
 }
 
-/** Both name the rule, because whoever reads them inside a sandbox cannot look it up. */
+/** Both name the rule, because an agent that reads them inside a sandbox cannot look it up. */
 const NOT_ALLOWED = 'it is not on the allow-list "runtime.egress.allow" of the deployment';
 const NOT_PUBLIC =
   'its address is not on the Internet, and no entry "private HOST" of "runtime.egress.allow" opens it';
 
-/** @throws Refusal not allowed by name or by address, one too many, or nobody there */
+/** @throws Refusal not allowed by name or by address, one too many, or no answer there */
 async function reach({ options, shares }: Around, target: HostAndPort, inner: Duplex): Promise<Socket> {
   if (!allowsHost(options.rules, target)) throw new Refusal(403, NOT_ALLOWED);
   const addresses = isIP(target.host) === 0 ? await resolved(options, target.host) : [target.host];
@@ -241,7 +241,7 @@ function refusalOf(options: EgressOptions, { error, request }: Failure): { statu
   return { status, reason: `${asked}: ${why}` };
 }
 
-/** A sandbox is told its number as the user of its proxy, and may say another's: good for a notice, and for nothing else. */
+/** A sandbox has its number as the user of its proxy, and may say another's: good for a notice, and nothing else. */
 function sandboxOf({ headers }: IncomingMessage): string | null {
   const [, credentials = ''] = /^basic +([\w+/=-]{1,256})$/i.exec(headers['proxy-authorization'] ?? '') ?? [];
   return /^([\da-f-]{32,36}):/.exec(Buffer.from(credentials, 'base64').toString('latin1'))?.[1] ?? null;

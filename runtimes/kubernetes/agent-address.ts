@@ -1,6 +1,6 @@
 /**
  * How an Agent Server in a pod is reached, and whether it answers.
- * Owns the address and one probe; sends no key, for an address of a pod that is gone may be somebody else's.
+ * Owns the address and one probe; sends no key, for an address of a pod that is gone may be another pod's.
  */
 import { request } from 'node:http';
 import type { SandboxAddress, StartSandboxRequest } from '../../ports/sandbox-runtime.ts';

@@ -36,7 +36,7 @@ const REMEDIES: Partial<Readonly<Record<Refusal, string>>> = {
 };
 const QUOTA = /exceeded quota/;
 
-/** What `error` says, whoever threw it; the client throws its own class, Node.js its codes. */
+/** What `error` says, whichever layer threw it; the client throws its own class, Node.js its codes. */
 export function answerOf(error: unknown): ApiAnswer {
   const from = error instanceof ParleyError && error.cause !== undefined ? error.cause : error;
   const code = from instanceof Error && 'code' in from ? from.code : null;
@@ -76,7 +76,7 @@ export function asRuntimeError(error: unknown, what: string): ParleyError {
   return new ParleyError(codeOf(refusal), `Cannot ${what}: ${said}`, options);
 }
 
-/** A refusal of credentials says nothing about a sandbox; one of rights or quota stands until somebody changes it. */
+/** A refusal of credentials says nothing about a sandbox; one of rights or quota stands until the operator acts. */
 function codeOf(refusal: Refusal): 'runtime_failed' | 'runtime_unreachable' {
   switch (refusal) {
     case 'quota_exceeded':

@@ -1,7 +1,7 @@
 /**
  * Ending an incarnation, and a sandbox for good.
  * Owns the order of both: first what was ordered is written down, then the pods go, then what belonged to them, and the
- * volume last; a step that was cut off is simply asked again.
+ * volume last; a step that was cut off is simply ordered again.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { SandboxId } from '../../core/ids.ts';
@@ -12,11 +12,11 @@ import { podName } from './names.ts';
 import { listPods, listSecrets, removePods, removeSecrets, type Pods } from './pods.ts';
 import { quarrel, readRecord, releaseVolume, settleRecord, type VolumeRecord } from './volume-record.ts';
 
-/** The pods go, their volume stays. A reader goes on: it is nobody's incarnation. */
+/** The pods go, their volume stays. A reader goes on: it belongs to no incarnation. */
 export async function endIncarnation(pods: Pods, id: SandboxId, generation: number): Promise<void> {
   const agents = (await listPods(pods, id)).filter(({ marks }) => marks?.role === 'agent');
   await removePods(pods, agents);
-  // Its pod may have been removed by somebody else, and its secret not.
+  // Another process may have removed its pod, and not its secret.
   const names = [...agents.map(({ name }) => name), podName(pods.installation, id, generation)];
   await removeSecrets(pods, [...new Set(names)]);
 }
@@ -32,7 +32,7 @@ export async function removeSandbox(pods: Pods, id: SandboxId): Promise<number> 
   return record?.generation ?? 0;
 }
 
-/** Whoever orders this has archived what is worth keeping: the finalizer has done its work. */
+/** The caller has archived what is worth keeping: the finalizer has done its work. */
 async function removeVolume(pods: Pods, id: SandboxId): Promise<void> {
   const { namespace, clock } = pods.cluster;
   const released = await release(pods, id);

@@ -1,7 +1,7 @@
 /**
  * Sandboxes as pods of a cluster, each with a volume of its own.
  * Owns the port's operations over pods and volumes; every answer is read from the cluster, so a restart of ours loses
- * nothing, and several processes may share a namespace. A pause removes the pod and keeps the volume: a cluster knows no
+ * nothing, and several processes may share a namespace. A pause removes the pod and keeps the volume: a cluster has no
  * other. Must not hold a rule about lifecycles.
  */
 import type { SandboxId } from '../../core/ids.ts';
@@ -46,7 +46,7 @@ interface Context {
 type Target = Parameters<SandboxRuntime['stop']>[0];
 
 /**
- * Asks the cluster nothing before the first call.
+ * Sends the cluster nothing before the first call.
  * @throws ParleyError runtime_failed: the installation's name cannot be part of a name
  */
 export function createKubernetesRuntime(options: KubernetesRuntimeOptions): SandboxRuntime {
@@ -90,7 +90,7 @@ function capabilitiesOf(options: KubernetesRuntimeOptions): RuntimeCapabilities 
     egress: options.routes.egress === null ? 'none' : 'allow_list',
     limits: {
       memory: 'sandbox',
-      // How many processes a pod may have is set on the nodes, and no pod can ask for it.
+      // How many processes a pod may have is set on the nodes, not in a pod.
       processes: 'none',
       cpu: 'sandbox',
       fileSize: 'process',
@@ -115,7 +115,7 @@ function preparation({
   };
 }
 
-/** Once for a process; what failed is tried again by whoever asks next. */
+/** Once for a process; what failed is tried again by the next caller. */
 function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | null = null;
   return async () => {
@@ -177,7 +177,7 @@ async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence
     if (isComing || (status?.kind !== 'ended' && context.turns.isStarting(id))) {
       return { kind: 'unknown', reason: 'its pod is being made' };
     }
-    // A drained node and whoever else removes a pod leave the volume as it is: that is a stop, and no crash.
+    // A drained node or an operator that removes a pod leaves the volume as it is: that is a stop, and no crash.
     if (pod === null && endedFor === null) return { kind: 'stopped', generation, isEvicted: true };
     const { cause, words } = await readLastWords(context.pods, { endedFor, pod });
     return { kind: 'crashed', generation, reason: words, cause };
@@ -189,7 +189,7 @@ async function inspect(context: Context, id: SandboxId): Promise<RuntimePresence
 async function list(context: Context): ReturnType<SandboxRuntime['list']> {
   const records = await listRecords(context.pods);
   const running = (await listPods(context.pods)).filter(({ status }) => status.kind === 'running');
-  // Pods outlive the process that made them: they call its successor, which looks here first and starts perhaps nothing.
+  // Pods outlive the process that made them: they call its successor, which lists first and starts perhaps nothing.
   if (running.length > 0) await context.openWays();
   const up = new Set(running.map(({ name }) => name));
   const { installation } = context.options;
@@ -217,7 +217,7 @@ async function removeLeftovers(pods: Pods): Promise<readonly string[]> {
   const records = new Map((await listRecords(pods)).map((record) => [record.sandboxId, record]));
   const orphans = listed.filter((pod) => isOrphan(pod, records));
   await removePods(pods, orphans.slice(0, SWEEP_MAX));
-  // A start that is under way has its secret before its pod, so only one that no volume asks for is an orphan.
+  // A start that is under way has its secret before its pod, so only one that no volume names is an orphan.
   const podNames = new Set(listed.map(({ name }) => name));
   const wanted = new Set([...records.values()].map(({ name, generation }) => `${name}-${generation}`));
   const unowned = secrets.filter((name) => !podNames.has(name) && !wanted.has(name));

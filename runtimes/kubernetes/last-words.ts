@@ -1,5 +1,5 @@
 /**
- * Why an incarnation died, as far as its pod, its log and our own note tell.
+ * Why an incarnation died, as far as its pod, its log and our own note say.
  * Owns the order of what is believed; the sentence is put together in on-host/last-words.ts.
  */
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';

@@ -5,13 +5,13 @@
 
 /** One call to the API server; one that is silent for longer is not waited for. */
 export const CALL_TIMEOUT_MS = 30_000;
-/** Tries of a call that the API server puts off; then the caller is told that nothing is known. */
+/** Tries of a call that the API server puts off; then the caller gets an error that says nothing is known. */
 export const THROTTLED_TRIES_MAX = 4;
-/** A server that asks for more patience than this is taken for away. */
+/** A server that names a longer wait than this is taken for away. */
 export const RETRY_AFTER_MAX_MS = 10_000;
 /** Where a server names no wait. */
 export const RETRY_AFTER_DEFAULT_MS = 1_000;
-/** Tries of a change that others got in between of; each reads anew, so more would mean a quarrel. */
+/** Tries of a change that other changes preceded; each reads anew, so more would mean a lasting conflict. */
 export const CONFLICTS_MAX = 12;
 /** Objects of one page of a list. */
 export const PAGE_SIZE = 500;
@@ -23,7 +23,7 @@ export const WATCH_SECONDS = 240;
 export const WATCH_RETRY_MS = 1_000;
 /** Wait before a watch that ended is opened again: a server that ends each at once must not be stormed. */
 export const WATCH_PAUSE_MS = 100;
-/** A pod is looked at this often even when no event came: events only wake (level, not edge). */
+/** A pod is polled this often even when no event came: events only wake (level, not edge). */
 export const POLL_MS = 2_000;
 /** Between the request to end and the kill, in the unit of the API. */
 export const STOP_GRACE_S = 5;

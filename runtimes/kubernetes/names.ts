@@ -1,6 +1,6 @@
 /**
  * How objects of ours are called and marked in a namespace.
- * Owns names, labels and annotations; a name is the idempotency key of a start, so it tells installation, sandbox and
+ * Owns names, labels and annotations; a name is the idempotency key of a start, so it names installation, sandbox and
  * generation. Labels say whose an object is and never change; what changes stands in annotations of the volume.
  */
 import type { SandboxId } from '../../core/ids.ts';
@@ -19,7 +19,7 @@ export const ANNOTATIONS = {
   endedFor: 'dev.parley/ended-for',
 } as const;
 
-/** Holds a volume that somebody deletes until Parley, which archives first, lets it go. */
+/** Holds a volume that an operator deletes until Parley, which archives first, lets it go. */
 export const ARCHIVE_FINALIZER = 'dev.parley/archive-before-delete';
 
 const SANDBOX_ID_PATTERN = /^[0-9a-f]{32}$/;

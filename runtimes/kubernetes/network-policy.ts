@@ -28,7 +28,7 @@ export async function ensurePolicy(order: PolicyOrder): Promise<void> {
   if (found !== null) return;
   const made = await cluster.ask(`make network policy "${name}"`, async (api) => {
     const body = networkPolicy(order);
-    // Somebody else may be making it at this moment.
+    // Another process may be making it at this moment.
     const work = api.networking.createNamespacedNetworkPolicy({ namespace, body });
     return (
       (await unless(
@@ -43,7 +43,7 @@ export async function ensurePolicy(order: PolicyOrder): Promise<void> {
   throw new ParleyError('runtime_failed', message, { details: { refusal: 'forbidden' }, remedy });
 }
 
-/** From outside the Agent Server's port, to outside the routes; who is outside is told by the chart more exactly. */
+/** From outside the Agent Server's port, to outside the routes; the chart says more exactly who is outside. */
 function networkPolicy({ cluster, installation, routes }: PolicyOrder): V1NetworkPolicy {
   const ports = Object.values<string | null>({ ...routes }).flatMap((route) =>
     route === null ? [] : [Number(route.slice(route.lastIndexOf(':') + 1))],

@@ -1,5 +1,5 @@
 /**
- * What the Kubernetes runtime is told by the deployment.
+ * What the deployment sets of the Kubernetes runtime.
  * Owns the shape; the checks are beside the code that needs them.
  */
 import type { Clock } from '../../ports/clock.ts';
@@ -38,7 +38,7 @@ export interface KubernetesRuntimeOptions {
   /** Context of that file; null: its current one. */
   readonly context: string | null;
   readonly namespace: string;
-  /** Tells installations in one namespace apart; at most 16 lower-case letters, digits and dashes. */
+  /** Keeps installations in one namespace apart; at most 16 lower-case letters, digits and dashes. */
   readonly installation: string;
   /** Has `sh`, `node` and the programs below; never pulled under a name that may become another image unnoticed. */
   readonly image: string;
@@ -56,10 +56,10 @@ export interface KubernetesRuntimeOptions {
   };
   /** Whether that server can be another user than its tools; OpenHands' own cannot. */
   readonly splitsTools?: boolean;
-  /** What the namespace admits: below `baseline` nobody in a pod may begin as root, so nobody can change users. */
+  /** What the namespace admits: below `baseline` no process in a pod may begin as root, so none can change users. */
   readonly podSecurity?: PodSecurity;
   readonly routes: PodRoutes;
-  /** Null: others serve all routes. */
+  /** Null: other processes serve all routes. */
   readonly gates: RouteGates | null;
   readonly requests: PodRequests;
   /** What is absent is bounded as `DEFAULT_LIMITS` says. */

@@ -1,7 +1,7 @@
 /**
  * The ways that lead from pods to us.
  * Owns opening them in this process, where it serves them, and finding the addresses behind their names: a sandbox
- * resolves no name, so it is told addresses.
+ * resolves no name, so it is given addresses.
  */
 import { lookup } from 'node:dns/promises';
 import { connect, createServer, isIP, type Socket } from 'node:net';

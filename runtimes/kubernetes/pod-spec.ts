@@ -1,7 +1,7 @@
 /**
  * What a pod of ours is made with.
- * Owns everything that separates it: user, network name service, files, privileges, system calls, limits. Whoever may
- * read pods reads it, so no secret is in it. The form passes the admission level `restricted`, or `baseline` where the
+ * Owns everything that separates it: user, network name service, files, privileges, system calls, limits. Every account
+ * that may read pods reads it, so no secret is in it. It passes the admission `restricted`, or `baseline` where the
  * Agent Server is another user than its tools: to change users it begins as root, without any other right of root's.
  */
 import type {
@@ -44,7 +44,7 @@ interface PodOrder {
   readonly routes: PodRoutes;
 }
 
-/** Whom the tools of a pod run as, where that is another user than their Agent Server; null: it is the same one. */
+/** The user of a pod's tools, where it is another one than that of their Agent Server; null: it is the same one. */
 export function toolsUserOf({
   splitsTools = false,
   podSecurity = 'baseline',
@@ -116,7 +116,7 @@ const POD_SECURITY = {
   runAsUser: POD_USER.uid,
   runAsGroup: POD_USER.gid,
   fsGroup: POD_USER.gid,
-  // A workspace has many files: they are not handed over anew at every start.
+  // A workspace has many files: their owner is not set anew at every start.
   fsGroupChangePolicy: 'OnRootMismatch',
   seccompProfile: { type: 'RuntimeDefault' },
 } as const;
@@ -141,7 +141,7 @@ export function workspaceVolume(installation: string, { sandboxId }: Marks): V1V
   return { name: 'sandbox', persistentVolumeClaim: { claimName: volumeName(installation, sandboxId) } };
 }
 
-/** Directories of the volume belong to who makes them; the cluster would make them for root, and Git trusts its own only. */
+/** Directories of the volume belong to their maker: the cluster makes them for root, and Git trusts its own user. */
 function preparation({ options }: PodOrder): V1Container {
   const isSplit = toolsUserOf(options) !== null;
   const made = [
@@ -217,7 +217,7 @@ function agentEnvironment({
     agent: toolsUser === null ? INSIDE.agent : INSIDE.serverState,
     home: INSIDE.home,
     node: 'node',
-    // Nobody here has read the image, and its Node.js may stand anywhere in it.
+    // The image is unknown here, and its Node.js may stand anywhere in it.
     searchPath: null,
     agentServer,
     sandboxInit,

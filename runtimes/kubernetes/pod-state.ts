@@ -1,6 +1,6 @@
 /**
  * What the status of a pod says about an incarnation.
- * Owns the reading of phases, conditions and container states, as a function of the object; must not ask anything.
+ * Owns the reading of phases, conditions and container states, as a function of the object; must not call anything.
  */
 import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
 import type { CrashCause } from '../../ports/sandbox-runtime.ts';
@@ -15,7 +15,7 @@ export type PodStatus =
   | { readonly kind: 'running'; readonly address: string }
   /** `words` is the cluster's own sentence, or empty. */
   | { readonly kind: 'ended'; readonly cause: CrashCause; readonly words: string }
-  /** It was told to end and is not gone yet. */
+  /** Its end was requested and it is not gone yet. */
   | { readonly kind: 'ending' }
   /** Its node does not answer: it may run and may not. */
   | { readonly kind: 'lost'; readonly reason: string };
@@ -63,7 +63,7 @@ function statusOf(pod: V1Pod): PodStatus {
   return pending(pod);
 }
 
-/** What ends after it was told to does not end by itself: it is about to be gone, whatever its code says. */
+/** What ends after a deletion does not end by itself: it is about to be gone, whatever its code says. */
 function wasEnded({ metadata }: V1Pod, main: V1ContainerStatus | undefined): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = metadata ?? {};
   if (deletionTimestamp === undefined) return false;

@@ -1,8 +1,8 @@
 /**
  * Being woken when a pod changes.
- * Owns one watch over the pods of this installation, open while somebody follows one: it goes on where it was after a
- * break, and begins anew when its place in time was forgotten. Events only wake; whoever is woken looks for himself, so
- * one that is lost, late or repeated changes nothing.
+ * Owns one watch over the pods of this installation, open while a caller follows one: it goes on where it was after a
+ * break, and begins anew when its place in time was forgotten. Events only wake; the woken caller reads the pod itself,
+ * so an event that is lost, late or repeated changes nothing.
  */
 import type { SandboxId } from '../../core/ids.ts';
 import { sleep } from '../on-host/wait.ts';
@@ -18,7 +18,7 @@ export interface PodEvents {
 }
 
 export interface PodWatch {
-  /** Begin to follow before the first look: what changes in between is not missed. */
+  /** Begin to follow before the first read: what changes in between is not missed. */
   follow(name: string): PodEvents;
 }
 
@@ -62,7 +62,7 @@ export function createPodWatch(
       const end = await cluster
         .ask('watch pods', async (api) => {
           seen.version ??= await listVersion(api, cluster.namespace, labelSelector);
-          // Whatever happened before that version was seen by nobody.
+          // Changes before that version reached no follower.
           if (version === null) tell(null);
           return await watchOnce({ api, cluster, labelSelector, seen, tell, stopped });
         })

@@ -49,7 +49,7 @@ export async function listPods(on: Pods, id: SandboxId | null = null): Promise<r
 
 /**
  * Made, or there already from an attempt whose answer was lost.
- * @throws ParleyError runtime_failed: refused for good, or the name is taken by somebody else's pod
+ * @throws ParleyError runtime_failed: refused for good, or the name is taken by a pod that is not ours
  */
 export async function makePod(on: Pods, body: V1Pod): Promise<PodState> {
   const { namespace } = on.cluster;
@@ -69,7 +69,7 @@ export async function makePod(on: Pods, body: V1Pod): Promise<PodState> {
 }
 
 /**
- * Asks all of them to end, and returns when none is there any more.
+ * Requests the end of all of them, and returns when none is there any more.
  * @throws ParleyError runtime_unreachable: a node has not confirmed the end in time
  */
 export async function removePods(on: Pods, pods: readonly PodState[]): Promise<void> {
@@ -123,7 +123,7 @@ export async function readLog(on: Pods, name: string): Promise<string> {
   return typeof text === 'string' ? text : '';
 }
 
-/** Made, or there already: what an earlier attempt wrote stays valid. @throws ParleyError runtime_failed: somebody else's */
+/** Made, or there already: what an earlier attempt wrote stays valid. @throws ParleyError runtime_failed: not ours */
 export async function makeSecret(on: Pods, body: V1Secret): Promise<void> {
   const { namespace } = on.cluster;
   const name = body.metadata?.name ?? '';

@@ -18,7 +18,7 @@ const PROCESSORS = [
   ['x64', 'x86_64'],
   ['arm64', 'aarch64'],
 ] as const;
-/** What the cluster tells every pod of its own API server: a sandbox has no business there. */
+/** What the cluster gives every pod of its own API server: a sandbox has no business there. */
 const CLUSTER_VARIABLES = [
   ...['KUBERNETES_PORT', 'KUBERNETES_PORT_443_TCP', 'KUBERNETES_PORT_443_TCP_ADDR'],
   ...['KUBERNETES_PORT_443_TCP_PORT', 'KUBERNETES_PORT_443_TCP_PROTO', 'KUBERNETES_SERVICE_HOST'],
@@ -68,7 +68,7 @@ export function guardVolume(secretName: string): V1Volume {
 export const GUARD_MOUNT = { name: 'guard', mountPath: GUARD_DIR, readOnly: true } as const;
 
 /**
- * Hands the key over on descriptor 5 and in no environment, bounds files, and chooses the objects of this processor.
+ * Passes the key on descriptor 5 and in no environment, bounds files, and chooses the objects of this processor.
  * `$0` is Node.js, `$1` the first program; `fileBytes` null sets no bound, `toolsUser` null changes no user.
  */
 export function launchScript(fileBytes: number | null, toolsUser: ToolsUser | null = null): string {

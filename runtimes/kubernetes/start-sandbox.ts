@@ -35,7 +35,7 @@ export interface StartOrder {
   readonly request: StartSandboxRequest;
   /** Generations up to this one have ended for good. */
   readonly endedGeneration: number;
-  /** Aborted when a newer order for the same sandbox arrived; whoever gave it cleans up. */
+  /** Aborted when a newer order for the same sandbox arrived; that order cleans up. */
   readonly overtaken: AbortSignal;
   /** The ways out, with addresses in place of names; what sandboxes need of the namespace is there afterwards. */
   readonly prepare: () => Promise<PodRoutes>;
@@ -96,7 +96,7 @@ async function launch(order: StartOrder, name: string): Promise<void> {
   const routes = await order.prepare();
   await makeSecret(pods, sessionSecret({ name, installation: options.installation, marks, key: sessionKey }));
   const made = await makePod(pods, agentPod({ options, limits, marks, name, routes }));
-  // Whoever ordered something newer wrote it down first and looked for pods then: one of us sees the other.
+  // A newer order is first written down and then lists the pods: one of the two sees the other.
   if (await isStillWanted(pods, request)) return;
   await removePods(pods, [made]);
   await removeSecrets(pods, [name]);
@@ -117,7 +117,7 @@ async function waitUntilReady(order: StartOrder, name: string): Promise<SandboxA
       if (overtaken.aborted) throw stale(request, 'a newer order was given');
       const pod = await findPod(pods, name);
       if (pod?.status.kind === 'running' && (await answersSoon(order, pod.status.address, leftMs()))) {
-        // From here on nobody needs it, and what is not there cannot be read.
+        // From here on no process needs it, and what is not there cannot be read.
         await removeSecrets(pods, [name]);
         return addressOf(pod.status.address, request);
       }
@@ -136,7 +136,7 @@ function isOver({ status }: PodState): boolean {
   return status.kind === 'ended' || status.kind === 'ending' || (status.kind === 'pending' && status.isFinal);
 }
 
-/** Between two looks at the pod its server is asked more often: boots take less time than looks. */
+/** Between two reads of the pod its server is probed more often: boots take less time than reads. */
 async function answersSoon(
   { options, overtaken }: StartOrder,
   address: string,
@@ -159,7 +159,7 @@ async function died({ pods, request }: StartOrder, pod: PodState | null): Promis
   return new ParleyError('runtime_failed', `Cannot start sandbox "${request.sandboxId}": ${words}`);
 }
 
-/** What kept it is told, and noted on the volume before the pod goes: nothing else remembers it. */
+/** What kept it is reported, and noted on the volume before the pod goes: it is kept nowhere else. */
 async function endedByDeadline({ pods, request }: StartOrder, pod: PodState): Promise<ParleyError> {
   const { sandboxId, generation } = request;
   const late = tooLate(request);

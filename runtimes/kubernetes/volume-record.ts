@@ -1,6 +1,6 @@
 /**
  * What is known of a sandbox: its volume, with generation and last order as annotations.
- * Owns reading and changing it by compare-and-set, so that of two processes the later order wins and the other is told.
+ * Owns reading and changing it by compare-and-set, so that of two processes the later order wins and the other fails.
  * The volume is made before any pod, so a crash leaves nothing unknown. Holds no secret.
  */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node';
@@ -21,9 +21,9 @@ export interface VolumeRecord {
   readonly generation: number;
   /** What was last ordered. `destroyed` stands until the files are gone: such a sandbox never starts again. */
   readonly desired: 'up' | 'stopped' | 'destroyed';
-  /** Why we ended the incarnation although nobody ordered it; null when we did not. */
+  /** Why we ended the incarnation without an order; null when we did not. */
   readonly endedFor: string | null;
-  /** Somebody deletes it; it is held until it was archived. */
+  /** Its deletion was requested; it is held until it was archived. */
   readonly isBeingDeleted: boolean;
   readonly finalizers: readonly string[];
 }
@@ -37,7 +37,7 @@ type RecordChange = Partial<Pick<VolumeRecord, 'generation' | 'desired' | 'ended
 
 /**
  * Null when there is none.
- * @throws ParleyError runtime_unreachable: it could not be asked for; runtime_failed: an object of that name is somebody else's
+ * @throws ParleyError runtime_unreachable: it could not be read; runtime_failed: an object of that name is not ours
  */
 export async function readRecord(on: Volumes, id: SandboxId): Promise<VolumeRecord | null> {
   const name = volumeName(on.installation, id);
@@ -93,7 +93,7 @@ export async function changeRecord(
   return await patch(on, record, { annotations });
 }
 
-/** Lets go of a volume whose files may go: the last thing that holds it is ours. */
+/** Releases a volume whose files may go: takes our finalizer away, the last that holds it. */
 export async function releaseVolume(on: Volumes, record: VolumeRecord): Promise<VolumeRecord | null> {
   return await patch(on, record, {
     finalizers: record.finalizers.filter((one) => one !== ARCHIVE_FINALIZER),
@@ -156,7 +156,7 @@ function recordOf(on: Volumes, claim: V1PersistentVolumeClaim, id: SandboxId): V
     !Number.isInteger(generation) ||
     (desired !== 'up' && desired !== 'stopped' && desired !== 'destroyed')
   ) {
-    // Unknown is not gone: somebody took the annotations away.
+    // Unknown is not gone: the annotations were taken away.
     throw new ParleyError('runtime_unreachable', `Cannot read volume "${name}": its annotations are missing`);
   }
   const endedFor = annotations[ANNOTATIONS.endedFor] ?? '';

@@ -1,6 +1,6 @@
 /**
  * Sandboxes that keep more on disk than they may.
- * Owns looking now and then; a runtime says how one is ended, and why stays behind for the last words.
+ * Owns checking now and then; a runtime says how one is ended, and why stays behind for the last words.
  * Must not remove a file: what is there belongs to the user.
  */
 import { execFile } from 'node:child_process';
@@ -25,7 +25,7 @@ export interface DiskWatch<T> {
   readonly treesOf: (sandbox: T) => readonly [string, ...string[]];
   /** Where it makes its socket: on a file system of the host, whose files are counted as well as their bytes. */
   readonly socketDirOf: (sandbox: T) => string;
-  /** Numbers on the host, as far as they can be told. */
+  /** Numbers on the host, as far as they can be found. */
   readonly processesOf: (sandbox: T) => Promise<readonly number[]>;
   readonly end: (sandbox: T, bound: DiskBound) => Promise<void>;
   /** Of the file system that a path is on; absent: the system's answer. */
@@ -53,7 +53,7 @@ export function watchDisks<T>(watch: DiskWatch<T>): void {
       }
       await endStarving(watch, within);
     } catch {
-      // What could not be looked at now is looked at next time.
+      // What could not be measured now is measured next time.
     } finally {
       isLooking = false;
     }
@@ -73,7 +73,7 @@ async function overBound<T>(watch: DiskWatch<T>, { sandbox, files }: Reading<T>)
   return named + unnamed > watch.bytesMax ? 'bytes' : null;
 }
 
-/** A file system has so many files and no more: where hardly any are left, the sandbox with the most of them gives way. */
+/** A file system has a bounded number of files: where few are left, the sandbox with the most of them is ended. */
 async function endStarving<T>(watch: DiskWatch<T>, readings: readonly Reading<T>[]): Promise<void> {
   const [most] = [...readings].sort((a, b) => b.files - a.files);
   if (most === undefined) return;
@@ -127,7 +127,7 @@ const GONE = ' (deleted)';
 /** Unit of `stat.blocks`, whatever the file system's own. */
 const BLOCK_BYTES = 512;
 
-/** Bytes on the file system that `tree` is on; each file counts once, whoever holds it. */
+/** Bytes on the file system that `tree` is on; each file counts once, whichever processes hold it. */
 export async function unlinkedBytes(pids: readonly number[], tree: string): Promise<number> {
   const device = (await stat(tree).catch(() => null))?.dev;
   const sizes = new Map<number, number>();

@@ -1,5 +1,5 @@
 /**
- * Files that whoever started us had open, kept from our children: Node.js closes what it opens itself, and of what it
+ * Files that our parent process had open, kept from our children: Node.js closes what it opens itself, and of what it
  * inherits only the lowest numbers. A sandbox that got the rest could open a directory of the host through it.
  * Owns finding and marking them; we may still use them, as `parley run <(…)` does.
  */
@@ -26,7 +26,7 @@ export function keepDescriptorsFromChildren(): void {
   for (const descriptor of inheritable()) closeSync(descriptor);
 }
 
-/** Those that a child would get; none where the system does not tell, as on macOS, where no sandbox is isolated. */
+/** Those that a child would get; none where the system lists none, as on macOS, where no sandbox is isolated. */
 export function inheritable(): readonly number[] {
   return openDescriptors().filter((descriptor) => descriptor > 2 && !isMarked(descriptor));
 }

@@ -1,6 +1,6 @@
 /**
  * A sandbox as seen from inside: its paths, its loopback ports and its environment.
- * Owns what the agent server is told, by whatever runtime; must not start anything.
+ * Owns what the agent server is given, by whatever runtime; must not start anything.
  */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -22,7 +22,7 @@ export const BOUND_PORTS: RoutePorts = { proxy: 4100, webhook: 4101, git: 4102 }
 /** Where a sandbox finds its way out on loopback. */
 export const EGRESS_PORT = 4103;
 export const HOST_SOCKET_NAMES = ['proxy', 'webhook', 'git'] as const;
-/** Beside a program: the code that V8 made of it; inside/compiled-code.ts looks for it under this name. */
+/** Beside a program: the code that V8 made of it; inside/compiled-code.ts reads it under this name. */
 const COMPILED_SUFFIX = '.compiled';
 /** Where things are bound in a sandbox that sees nothing else of the host. */
 export const INSIDE = {
@@ -61,7 +61,7 @@ export interface InsideView {
   readonly agent: string;
   readonly home: string;
   readonly node: string;
-  /** Where programs are looked for; null: where the image says. */
+  /** Where programs are searched for; null: where the image says. */
   readonly searchPath: string | null;
   readonly agentServer: string;
   readonly sandboxInit: string;
@@ -75,7 +75,7 @@ export interface InsideView {
   readonly guard: string | null;
   /** With what the Agent Server makes a place for its tools; null: it makes none. */
   readonly toolbox: Toolbox | null;
-  /** Whom its tools run as, where it is another user; null: as itself. */
+  /** The user of its tools, where it is another one; null: the same. */
   readonly toolsUser: ToolsUser | null;
 }
 
@@ -85,14 +85,14 @@ interface Toolbox {
   readonly filter: string;
 }
 
-/** Which incarnation is told, and its ports. */
+/** The incarnation that is meant, and its ports. */
 export interface Incarnation {
   readonly sandboxId: string;
   readonly generation: number;
   readonly ports: RoutePorts;
 }
 
-/** How a sandbox looks that sees only what is bound in. */
+/** The view of a sandbox that sees only what is bound in. */
 export function boundView(
   sockets: {
     readonly hostSockets: HostSockets;
@@ -191,7 +191,7 @@ function toolsUserVariables({ uid, gid }: ToolsUser): Readonly<Record<string, st
 
 /**
  * Programs agree on these names, some on the lower case and some on the upper. The user of the address says whose request
- * it is where a refusal is told; some programs send a user only beside a password, so there is one.
+ * it is in the notice of a refusal; some programs send a user only beside a password, so there is one.
  */
 function egressVariables(sandboxId: string): Readonly<Record<string, string>> {
   const url = `http://${sandboxId}:sandbox@127.0.0.1:${EGRESS_PORT}`;

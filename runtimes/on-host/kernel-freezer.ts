@@ -1,6 +1,6 @@
 /**
  * What the kernel holds still.
- * Owns asking and telling the freezer of one control group, version 1 or 2; a group that has gone has nothing to freeze.
+ * Owns reading and setting a control group's freezer, version 1 or 2; a group that is gone has nothing to freeze.
  */
 import { existsSync } from 'node:fs';
 import { writeFile, readFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ export async function isFrozen({ version, directory }: FreezerGroup): Promise<bo
   return /^frozen 1$/m.test(await textOrEmpty(join(directory, 'cgroup.events')));
 }
 
-/** Asks only: the kernel takes a moment, which `isFrozen` tells. @throws Error not allowed */
+/** Only requests it: the kernel takes a moment, and `isFrozen` reads the state. @throws Error not allowed */
 export async function setFrozen({ version, directory }: FreezerGroup, frozen: boolean): Promise<void> {
   if (!existsSync(directory)) return;
   if (version === 1) await writeFile(join(directory, 'freezer.state'), frozen ? 'FROZEN' : 'THAWED');

@@ -19,8 +19,8 @@ export interface LastWords {
 export const DISK_LIMIT = 'disk_limit';
 
 /**
- * Leaves it behind, before the sandbox is ended. Once: a sandbox takes a moment to end and is looked at meanwhile, and
- * whoever reads the file while it was written again would find it empty.
+ * Leaves it behind, before the sandbox is ended. Once: a sandbox takes a moment to end and is inspected meanwhile, and
+ * a reader of the file would find it empty while it is written again.
  */
 export async function leaveDiskLimit(file: string, bound: DiskBound): Promise<void> {
   await writeFile(file, `${DISK_LIMIT} ${bound}\n`, { mode: 0o600, flag: 'wx' }).catch(

@@ -10,28 +10,28 @@ export const STOP_GRACE_MS = 5_000;
 export const KILL_WAIT_MS = 5_000;
 /** Time between launching a sandbox and its first sign in the file system. */
 export const LAUNCH_WAIT_MS = 5_000;
-/** Time between two looks at something that is about to change. */
+/** Time between two polls of something that is about to change. */
 export const POLL_MS = 25;
 /** Time between two health probes of a server that is booting. */
 export const PROBE_INTERVAL_MS = 50;
-/** Time between two looks for the socket of one that has none yet: a look costs microseconds, and a start waits for it. */
+/** Time between two polls for the socket of one that has none yet: a poll costs microseconds, and a start waits. */
 export const SOCKET_POLL_MS = 5;
 /** One health probe; a server that is up answers in milliseconds. */
 export const PROBE_TIMEOUT_MS = 2_000;
 /** The trial run that decides whether namespaces work here. */
 export const ISOLATION_PROBE_TIMEOUT_MS = 10_000;
 
-/** Time between two looks at the disk use of sandboxes: what is written in between is the overshoot. */
+/** Time between two measurements of the disk use of sandboxes: what is written in between is the overshoot. */
 export const DISK_POLL_MS = 5_000;
 /** Files and folders of one sandbox: above what the largest repositories unpack to. */
 export const SANDBOX_FILES_MAX = 1_000_000;
-/** Of the files that a file system can have, so many must be left for everybody else. */
+/** Of the files that a file system can have, so many must be left for other users of it. */
 export const FREE_FILES_SHARE_MIN = 0.1;
-/** Whoever has fewer is not what the file system starves of. */
+/** A sandbox with fewer is not what the file system starves of. */
 export const STARVING_FILES_SHARE_MIN = 0.05;
 /** Files where a sandbox makes the socket of its Agent Server: it needs one, and is ended for a heap of them. */
 export const SOCKET_DIR_FILES_MAX = 256;
-/** One look; a tree that takes longer is looked at again next time. */
+/** One measurement; a tree that takes longer is measured again next time. */
 export const DISK_POLL_TIMEOUT_MS = 30_000;
 /** Time the kernel gets to let every process of a sandbox stand still. */
 export const FREEZE_WAIT_MS = 5_000;
@@ -59,7 +59,7 @@ export const LAST_WORDS_LINES_MAX = 12;
 export const SOCKET_PATH_BYTES_MAX = 107;
 /** Ended sandboxes whose generation is remembered, so that a late start does not bring one back (D14). */
 export const REMEMBERED_REMOVALS_MAX = 4_096;
-/** Rounds of looking for processes that were started while others were being killed. */
+/** Rounds of searching for processes that were started while others were being killed. */
 export const KILL_ROUNDS_MAX = 20;
 
 /** Files in memory count as memory: all together must leave room for the agent, or filling one would end it. */

@@ -1,5 +1,5 @@
 /**
- * What the kernel tells of control groups: the hierarchies that are mounted here, and the groups of one process.
+ * What the kernel lists of control groups: the hierarchies that are mounted here, and the groups of one process.
  * Owns reading the two texts of /proc; must not open, make or change a group.
  */
 import { join, resolve } from 'node:path';

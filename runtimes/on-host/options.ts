@@ -1,5 +1,5 @@
 /**
- * What every runtime of this host is told by the deployment.
+ * What the deployment sets of every runtime of this host.
  * Owns the shape; the checks are beside the code that needs them.
  */
 import type { Clock } from '../../ports/clock.ts';

@@ -1,13 +1,13 @@
 /**
- * Directories nobody else may enter.
- * Owns making sure of it: a directory somebody else made in a shared place is refused, not used.
+ * Directories that no other user may enter.
+ * Owns making sure of it: a directory that another user made in a shared place is refused, not used.
  */
 import { chmod, lstat, mkdir } from 'node:fs/promises';
 import { ParleyError } from '../../core/parley-error.ts';
 
 const PRIVATE_MODE = 0o700;
 
-/** @throws ParleyError runtime_failed: the path is a symbolic link, no directory, or somebody else's */
+/** @throws ParleyError runtime_failed: the path is a symbolic link, no directory, or another user's */
 export async function ensurePrivateDir(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: PRIVATE_MODE });
   const stat = await lstat(path);

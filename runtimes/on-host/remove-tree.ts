@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { isMissing } from './record-file.ts';
 
-/** A missing path is success. @throws Error the system refuses, e.g. a file that belongs to somebody else */
+/** A missing path is success. @throws Error the system refuses, e.g. a file that belongs to another user */
 export async function removeTree(path: string): Promise<void> {
   const stat = await lstat(path).catch(missingIsNull);
   if (stat === null) return;

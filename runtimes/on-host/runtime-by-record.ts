@@ -41,7 +41,7 @@ export interface StartOrder<Place> {
   readonly overtaken: AbortSignal;
 }
 
-/** `unknown`: it is on its way up or down, and only the record can tell now. */
+/** `unknown`: it is on its way up or down, and only the record decides now. */
 export type Seen =
   | { readonly kind: 'up'; readonly address: SandboxAddress; readonly isFrozen: boolean }
   | { readonly kind: 'unknown'; readonly reason: string }
@@ -60,7 +60,7 @@ export interface SandboxMaker<Place extends SandboxPlace, Record extends Wanted>
   /** The record is as it was before the order; null where there is none. */
   readonly end: (one: OnRecord<Place, Record | null>) => Promise<void>;
   readonly see: (one: OnRecord<Place, Record>) => Promise<Seen>;
-  /** Asked once for a whole list, and then of each. */
+  /** Called once for a whole list; its result is called for each. */
   readonly upNow: () => Promise<(one: OnRecord<Place, Record>) => boolean | Promise<boolean>>;
   /** False: it is not up. */
   readonly setFrozen: (one: OnRecord<Place, Record>, frozen: boolean) => Promise<boolean>;
@@ -68,7 +68,7 @@ export interface SandboxMaker<Place extends SandboxPlace, Record extends Wanted>
   readonly treesOf: (place: Place) => readonly string[];
   /** What counts as kept on disk; the first is where its files without a name are. */
   readonly keptTreesOf: (place: Place) => readonly [string, ...string[]];
-  /** Numbers on the host, as far as they can be told. */
+  /** Numbers on the host, as far as they can be found. */
   readonly processesOf: (place: Place) => Promise<readonly number[]>;
   readonly kill: (place: Place, target: Target) => Promise<void>;
   /** Lists what there is beside directories; then removes what belongs to none of the records, with a line for each. */
@@ -134,7 +134,7 @@ async function stop<Place extends SandboxPlace, Record extends Wanted>(
   });
 }
 
-/** A removal that was cut off is seen by `list` and simply asked again. */
+/** A removal that was cut off is seen by `list` and simply ordered again. */
 async function destroy<Place extends SandboxPlace, Record extends Wanted>(
   { turns, placeOf, read, write, end, treesOf }: SandboxMaker<Place, Record>,
   id: SandboxId,

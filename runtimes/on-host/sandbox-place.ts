@@ -27,7 +27,7 @@ export interface SandboxPlace {
   /** Clones of plugins, where they are not in the agent server's state: tools change and run them. */
   readonly plugins: string;
   readonly record: string;
-  /** Why we ended the incarnation although nobody ordered it. */
+  /** Why we ended the incarnation without an order. */
   readonly endedFor: string;
   /** Made-up files that the sandbox sees. */
   readonly etc: string;

@@ -12,14 +12,14 @@ interface RunningStart {
 }
 
 export interface SandboxTurns {
-  /** Runs `work` when its turn comes; older starts that still wait are told to give up. */
+  /** Runs `work` when its turn comes; older starts that still wait are aborted. */
   start<T>(
     target: { readonly id: SandboxId; readonly generation: number },
     work: (overtaken: AbortSignal) => Promise<T>,
   ): Promise<T>;
-  /** Runs `work` when its turn comes; starts up to that generation are told to give up. */
+  /** Runs `work` when its turn comes; starts up to that generation are aborted. */
   end<T>(target: { readonly id: SandboxId; readonly generation: number }, work: () => Promise<T>): Promise<T>;
-  /** Runs `work` when its turn comes, and tells nobody to give up. */
+  /** Runs `work` when its turn comes, and aborts no start. */
   change<T>(id: SandboxId, work: () => Promise<T>): Promise<T>;
   /** Whether a start is under way or waits for its turn. */
   isStarting(id: SandboxId): boolean;

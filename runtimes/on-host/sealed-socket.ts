@@ -1,7 +1,7 @@
 /**
  * The socket of an Agent Server, taken out of its sandbox's reach as soon as it answers.
  * The Agent Server makes it where its sandbox can write, and there any program of the sandbox could put its own in place
- * of it: whoever calls next would hand over the session key. Moved, it is the same socket, in a directory that only we
+ * of it: the next caller would send it the session key. Moved, it is the same socket, in a directory that only we
  * see (D31). Owns the moving; must run before anything of a conversation does.
  */
 import { lstat, rename } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import type { StartOrder } from './runtime-by-record.ts';
 import type { SandboxPlace } from './sandbox-place.ts';
 import { timeLeft } from './wait.ts';
 
-/** Asks the Agent Server whether it is up; when it is, its socket is sealed. Never throws. */
+/** Probes whether the Agent Server is up; when it is, its socket is sealed. Never throws. */
 async function sealedHealth({
   socket,
   offeredSocket,
@@ -58,7 +58,7 @@ async function moved(from: string, to: string): Promise<boolean> {
     if (await isSocket(to)) return true;
     await removeTree(to);
   } catch {
-    // The next look tells what is there.
+    // The next probe finds what is there.
   }
   return false;
 }

@@ -16,7 +16,7 @@ export interface ToolsUser {
 
 /** The user that a container begins as. */
 export const SERVER_USER = 0;
-/** Whose folders open for the Agent Server alone: below the users of sandboxes, and nobody's on any host. */
+/** Whose folders open for the Agent Server alone: below the users of sandboxes, and no user's on any host. */
 export const SERVER_GROUP = 1_899_999_998;
 /** All that is left of root's rights: files of others, devices and the kernel's settings are not among them. */
 export const SERVER_RIGHTS = ['SETUID', 'SETGID', 'KILL', 'SETPCAP'];
@@ -25,8 +25,8 @@ const RIGHTS = [7, 6, 5, 8];
 const PR_CAPBSET_DROP = 24;
 
 /**
- * `setfsuid(USER)`, and for each right `prctl(PR_CAPBSET_DROP)`: it stays with whoever loads the object and can come to
- * nothing that is started later. Null for a processor it was not written for.
+ * `setfsuid(USER)`, and for each right `prctl(PR_CAPBSET_DROP)`: it stays with the process that loads the object, and
+ * nothing that is started later gets it. Null for a processor it was not written for.
  */
 export function filesAsObject(processor: string, { uid }: ToolsUser): Uint8Array | null {
   const drops = RIGHTS.map((right): SystemCall => ({

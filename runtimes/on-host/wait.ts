@@ -28,7 +28,7 @@ export function timeLeft(clock: Clock, until: number): () => number {
   return () => end - clock.steady();
 }
 
-/** Asks until the answer is yes or `waitMs` have passed; tells whether it became yes. */
+/** Polls until the condition is true or `waitMs` have passed; returns whether it became true. */
 export async function becomesTrue(
   clock: Clock,
   waitMs: number,

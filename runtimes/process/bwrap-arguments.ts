@@ -10,7 +10,7 @@ import { HOST_SOCKET_NAMES, INSIDE, compiledAgent } from '../on-host/inside-view
 import { TMPFS_BYTES_MAX, TMPFS_SHARE_MAX } from '../on-host/limits.ts';
 import type { SandboxPaths } from './sandbox-paths.ts';
 
-/** Somebody without a name on the host; files outside belong to whoever runs the host. */
+/** A user without a name on the host; files outside belong to the user who runs the host. */
 const INSIDE_UID = '1000';
 /** Directories of the old layout; symbolic links into /usr on most systems, real directories on some. */
 const USR_LINKS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
@@ -98,7 +98,7 @@ export function sandboxArguments(
   const bind = (option: string, binds: readonly Bind[]): readonly string[] =>
     binds.flatMap(({ from, to }) => [option, at(from), to]);
   const compiled = compiledAgent(parts.programs.agentServer);
-  // A file system of its own: `/run` is the tools', who would move it away and put theirs in its place.
+  // A file system of its own: `/run` is the tools', which could move it away and put their own in its place.
   const ways = ['--size', String(WAYS_BYTES_MAX), '--tmpfs', INSIDE.run];
   const writable = bind('--bind', [
     { from: paths.workspace, to: INSIDE.workspace },
@@ -127,7 +127,7 @@ export function sandboxArguments(
     '--ro-bind-try',
     ETC_BOUND.map((name) => ({ from: join('/etc', name), to: join('/etc', name) })),
   );
-  // What is left of the root is memory too, and nobody's: only the binds and the file systems above stay writable.
+  // What is left of the root is memory too, and unowned: only the binds and the file systems above stay writable.
   const sealed = ['/', INSIDE.run].flatMap((path) => ['--remount-ro', path]);
   const end = [...sealed, '--chdir', INSIDE.workspace, '--json-status-fd', '3', '--'];
   return [
@@ -141,9 +141,9 @@ export function sandboxArguments(
 }
 
 /**
- * Root of the host stays root to the kernel's settings, whatever it is called inside: their files look at the number
- * of the user and at no capability. So they are bound over, read-only; but not where a place for tools is made, for the
- * kernel shows files of processes anew only to whoever sees all of them. There nobody is root of the host.
+ * Root of the host stays root to the kernel's settings, whatever it is called inside: their files check the number
+ * of the user and no capability. So they are bound over, read-only; but not where a place for tools is made, for the
+ * kernel shows files of processes anew only to a process that sees all of them. There no process is root of the host.
  */
 function kernelFiles(nests: boolean): readonly string[] {
   if (nests) return ['--proc', '/proc'];

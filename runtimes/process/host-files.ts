@@ -26,7 +26,7 @@ export async function prepareEtc(dir: string): Promise<void> {
 
 /**
  * The path of Node.js inside, and what must be bound for it. Below /usr it is there already; an installation of its
- * own is bound whole, a lone program (which may lie in somebody's home) by itself.
+ * own is bound whole, a lone program (which may lie in a user's home) by itself.
  */
 export async function nodeInside(): Promise<{ readonly path: string; readonly binds: readonly Bind[] }> {
   const program = await realpath(process.execPath);

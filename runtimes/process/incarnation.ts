@@ -36,18 +36,18 @@ export async function findProcesses(paths: SandboxPaths): Promise<IncarnationPro
 /**
  * Whether our first program still runs. After its end process 1 of the namespace stays as long as anything the agent
  * started does; that is a remainder to be killed, not a sandbox that works. Nor does bubblewrap's outer half make one:
- * while somebody holds it stopped, it outlives a namespace that has gone.
+ * while it is held stopped, it outlives a namespace that has gone.
  */
 export async function isRunning(paths: SandboxPaths): Promise<boolean> {
-  // Read before the processes are: a child that is told of only afterwards counts as not told of.
+  // Read before the processes are: a child that is reported only afterwards counts as not reported.
   const { childPid, exitCode } = await readBwrapStatus(paths.status);
   const { launched, namespaceInit } = await findProcesses(paths);
   if (exitCode !== null) return false;
-  // Until bubblewrap has told of its child, and where nothing is isolated, the launched process is all there is to see.
+  // Until bubblewrap has reported its child, and where nothing is isolated, only the launched process can be seen.
   return namespaceInit !== null || (launched !== null && childPid === null);
 }
 
-/** Whom to ask to end: our first program, which passes the request on to the agent server. */
+/** The process to signal for an end: our first program, which passes the signal on to the agent server. */
 export async function findProgram(
   processes: IncarnationProcesses,
   record: SandboxRecord,
@@ -69,7 +69,7 @@ export async function findStrays(paths: SandboxPaths, record: SandboxRecord): Pr
   return await processesWith([`HOME=${paths.home}`, `PARLEY_AGENT_SOCKET=${paths.offeredSocket}`]);
 }
 
-/** Bubblewrap writes a line in pieces, the child before its namespaces: a line without its end is not told yet. */
+/** Bubblewrap writes a line in pieces, the child before its namespaces: a line without its end is not read yet. */
 export async function readBwrapStatus(file: string): Promise<BwrapStatus> {
   const written = await readFile(file, 'utf8').catch(() => '');
   const text = written.slice(0, written.lastIndexOf('\n') + 1);

@@ -1,5 +1,5 @@
 /**
- * Why a sandbox died, as far as its log tells.
+ * Why a sandbox died, as far as its log says.
  * Owns reading the end of the log; its text was written by whatever ran inside, so it is bounded and made printable.
  */
 import { open } from 'node:fs/promises';

@@ -80,7 +80,7 @@ export async function launch(order: LaunchOrder): Promise<SandboxRecord> {
 
 /**
  * The agent may have left anything in its socket directory and home; workspace and state are kept (D15).
- * The user of the host whose they are; null where that is our own.
+ * The user of the host that they belong to; null where that is our own.
  */
 async function prepareDirectories({ options, paths, isolation }: LaunchOrder): Promise<number | null> {
   await mkdir(paths.dir, { recursive: true, mode: 0o700 });
@@ -114,7 +114,7 @@ async function writeFilter({ isolation, paths }: LaunchOrder): Promise<string> {
   return paths.filter;
 }
 
-/** One group for each incarnation, so that what it tells is about that one. */
+/** One group for each incarnation, so that what it reports is about that one. */
 function newGroup({ options, limits, paths, request }: LaunchOrder): SandboxGroup | null {
   if (limits.groups === null) return null;
   return groupOf(limits.groups, groupName(options.dataDir, paths.dir, request.generation));
@@ -224,7 +224,7 @@ async function spawnDetached(order: LaunchOrder, launched: Launched): Promise<vo
 /** The kernel keeps what is written until the first program reads it, also when we end before that. */
 function handOver(pipe: Readable | Writable | null | undefined, sessionKey: string): void {
   if (pipe === null || pipe === undefined || !('end' in pipe)) return;
-  // A launch that failed before the key was read is told of by its log.
+  // A launch that failed before the key was read is reported in its log.
   pipe.on('error', () => undefined);
   pipe.end(sessionKey);
 }
@@ -259,6 +259,6 @@ async function giveTo(user: number, directory: string): Promise<void> {
     timeout: GIVE_TIMEOUT_MS,
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
   });
-  // Last, because by its owner the whole is judged: what broke off half way begins again.
+  // Last, because its owner stands for the whole: a change that broke off half way begins again.
   await chown(directory, user, user);
 }

@@ -1,6 +1,6 @@
 /**
  * Control groups of ours that no sandbox owns any more.
- * Owns finding and removing them; what cannot be told apart from somebody else's is left alone.
+ * Owns finding and removing them; what cannot be distinguished from another owner's is left alone.
  */
 import { basename } from 'node:path';
 import { groupOf, killGroup, processesIn, removeGroup, type SandboxGroup } from './cgroups/sandbox-group.ts';

@@ -1,5 +1,5 @@
 /**
- * What the process runtime is told by the deployment.
+ * What the deployment sets of the process runtime.
  * Owns the shape; the checks are beside the code that needs them.
  */
 import type { HostRuntimeOptions } from '../on-host/options.ts';
@@ -17,7 +17,7 @@ export interface ProcessRuntimeOptions extends HostRuntimeOptions {
   /** Absolute folders of the host that sandboxes see at the same path, and cannot write. */
   readonly sharedFolders?: readonly string[];
   /**
-   * Tools that sandboxes find on their search path, looked up for each launch. A folder has its programs in `bin/`, and is
+   * Tools that sandboxes find on their search path, read for each launch. A folder has its programs in `bin/`, and is
    * seen read-only; a running sandbox keeps the folders that it began with.
    */
   readonly tools?: () => readonly SharedTool[];

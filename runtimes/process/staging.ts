@@ -1,6 +1,6 @@
 /**
- * Starting bubblewrap as another user, who cannot pass the folders of ours that lead to what it binds.
- * Owns a mount namespace of the launch alone, in which root binds each of them once more at a place that anybody passes;
+ * Starting bubblewrap as another user, which cannot pass the folders of ours that lead to what it binds.
+ * Owns a mount namespace of the launch alone, in which root binds each of them once more at a place open to all users;
  * nothing of it is seen outside, and it goes with the sandbox.
  */
 import { existsSync, lstatSync, statSync } from 'node:fs';
@@ -70,7 +70,7 @@ function leadsOut(place: string, path: string): boolean {
   return relative(place, path).startsWith('..');
 }
 
-/** Whether anybody reaches it, and reads it. */
+/** Whether every user reaches it, and reads it. */
 function isOpenToAll(path: string): boolean {
   const { mode } = statSync(path);
   if ((mode & OTHERS_READ) === 0) return false;

@@ -1,6 +1,6 @@
 /**
  * Ending every process of one sandbox.
- * Owns the order: ask, wait, kill, make sure; must not touch what the sandbox wrote.
+ * Owns the order: signal, wait, kill, make sure; must not touch what the sandbox wrote.
  */
 import { existsSync } from 'node:fs';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -47,7 +47,7 @@ export async function stopIncarnation(target: StopTarget, clock: Clock): Promise
   if (group !== null) await removeGroup(group);
 }
 
-/** Kills what is left in the control group, and tells whether nothing is. */
+/** Kills what is left in the control group, and returns whether it was empty. */
 async function emptied(group: SandboxRecord['group']): Promise<boolean> {
   if (group === null) return true;
   if ((await processesIn(group)).length === 0) return true;
@@ -106,7 +106,7 @@ async function plainFamily(
   });
 }
 
-/** Best effort, as told in docs/runtimes.md: what hides from the process tree and from its environment stays. */
+/** Best effort, as docs/runtimes.md says: what hides from the process tree and from its environment stays. */
 async function killStrays(target: StopTarget, family: readonly ProcessIdentity[]): Promise<void> {
   for (const identity of family) if (await isAlive(identity)) send(identity.pid, 'SIGKILL');
   for (let round = 0; round < KILL_ROUNDS_MAX; round += 1) {
@@ -121,6 +121,6 @@ function send(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It ended by itself; whoever must be sure looks again.
+    // It ended by itself; a caller that must be sure checks again.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Which user of the host is whose, among all sandboxes that root starts on it, whatever installation they are of.
+ * Which user of the host belongs to which of all sandboxes that root starts on it, whatever installation they are of.
  * Owns giving out numbers that no living sandbox, no process and no file of a sandbox has. A claim needs no release: it
  * ends with the folder it names, so that a number is free once nothing of its sandbox is left.
  */
@@ -48,7 +48,7 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
   const claimsDir = options.claimsDir ?? (await sharedOrOwn(sandboxDir));
   const noted = await notedUser(sandboxDir);
   if (noted !== null && (await readableClaimOf(claimsDir, noted))?.dir === sandboxDir) return noted;
-  // What grows with the sandboxes and processes of the host is read before anybody has to wait for us.
+  // What grows with the sandboxes and processes of the host is read before another process has to wait for us.
   const view = await viewHost(claimsDir, sandboxDir);
   const { dev: device } = await lstat(sandboxDir);
   const user = await locked(join(claimsDir, 'lock'), async () => {
@@ -61,12 +61,12 @@ export async function claimUser(sandboxDir: string, options: ClaimOptions = {}):
   return user;
 }
 
-/** Who has what, as it was before the lock: claims that came or went since then are seen under it. */
+/** Which user has what, as it was before the lock: claims that came or went since then are seen under it. */
 interface HostView {
   readonly claims: ReadonlyMap<number, Claim | null>;
   /** Of claims whose folders are gone. */
   readonly gone: readonly number[];
-  /** Users that somebody has without a claim, or still has after it. */
+  /** Users that a process or folder has without a claim, or still has after it. */
   readonly others: ReadonlySet<number>;
 }
 
@@ -92,7 +92,7 @@ interface Choice extends ClaimOptions {
 async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   const { claimsDir, noted, view, firstUser = FIRST_USER, users = USERS } = choice;
   await forget(claimsDir, view.gone);
-  // One that cannot be read stands against everybody who did not note it.
+  // One that cannot be read stands against every sandbox that did not note it.
   const isClaimed = (user: number): Promise<boolean> =>
     claimOf(claimsDir, user).then(
       (claim) => claim !== null,
@@ -102,8 +102,8 @@ async function chooseUser(sandboxDir: string, choice: Choice): Promise<number> {
   for (const [user, claim] of view.claims)
     if (claim?.dir === sandboxDir && (await readableClaimOf(claimsDir, user))?.dir === sandboxDir)
       return user;
-  // A folder that was moved, or claims that were lost or cut off by a loss of power: whose they were, the folder itself
-  // knows. A copy of a folder has the number of another.
+  // A folder that was moved, or claims that were lost or cut off by a loss of power: the note in the folder names its
+  // user. A copy of a folder has the number of another.
   if (noted !== null && (await readableClaimOf(claimsDir, noted)) === null) return noted;
   const start = createHash('sha256').update(sandboxDir).digest().readUInt32BE(0);
   for (let tries = 0; tries < users; tries += 1) {
@@ -149,13 +149,13 @@ function noteIn(sandboxDir: string): string {
   return join(sandboxDir, 'user');
 }
 
-/** Null when there is none, or nobody can read it. */
+/** Null when there is none, or it cannot be read. */
 async function notedUser(sandboxDir: string): Promise<number | null> {
   const text = await readFile(noteIn(sandboxDir), 'utf8').catch(() => '');
   return /^\d+\n$/.test(text) ? Number(text) : null;
 }
 
-/** Claims may have been lost: the other sandboxes of the installation know their users themselves. */
+/** Claims may have been lost: the other sandboxes of the installation have notes of their users. */
 async function notedBeside(sandboxDir: string): Promise<readonly number[]> {
   const parent = dirname(sandboxDir);
   const noted = await Promise.all((await namesIn(parent)).map((name) => notedUser(join(parent, name))));

@@ -11,7 +11,7 @@ const DEPTH_MAX = 128;
 /** Of one folder; while folders below it are walked none of them is open. */
 const FILES_AT_ONCE = 32;
 const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Not blocking, because a file may have become a pipe since it was looked at. */
+/** Not blocking, because a file may have become a pipe since it was listed. */
 const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Unit of `stat.blocks`, whatever the file system's own. */
 const BLOCK_BYTES = 512;
@@ -64,7 +64,7 @@ async function* walkEntries(directory: Directory): AsyncGenerator<WalkedEntry> {
   }
 }
 
-/** A folder, a link, or what is told as neither: each by itself, since a folder takes as long as it takes. */
+/** A folder, a link, or what is listed as neither: each by itself, since a folder takes as long as it takes. */
 async function* walkOther(directory: Directory, entry: Found | undefined): AsyncGenerator<WalkedEntry> {
   if (entry === undefined) return;
   const { path, name, isUtf8 } = named(directory, entry);

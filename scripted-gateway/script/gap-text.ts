@@ -1,4 +1,4 @@
-// Texts of a script with gaps for the working directory, which only a request tells.
+// Texts of a script with gaps for the working directory, which only a request holds.
 // It must not know where such a text stands, nor how the directory is found.
 
 /** The pieces of a text around its gaps, in order; a text without a gap is one piece. */
@@ -10,7 +10,7 @@ export const gapMark = '{{working_dir}}';
 /** How two braces are written that open no gap. */
 export const braceMark = '{{{{';
 
-/** The end of a placeholder is looked for this far: enough to name it in a message, too little to quote a whole file. */
+/** The end of a placeholder is searched this far: enough to name it in a message, too little to quote a whole file. */
 const placeholderCharsMax = 60;
 
 const marks = new RegExp(`\\{\\{\\{\\{|\\{\\{[^{}]{0,${placeholderCharsMax}}\\}\\}|\\{\\{`, 'g');

@@ -1,5 +1,5 @@
 // The shape of a script file as written: every key, its type and its bounds. Unknown keys are refused everywhere.
-// It must not look at what the keys mean together; parse-script.ts does that.
+// It must not check what the keys mean together; parse-script.ts does that.
 
 import { z } from 'zod';
 

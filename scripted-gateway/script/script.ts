@@ -44,7 +44,7 @@ export interface TurnScript {
   readonly name: string;
   /** Text that must be in the first user message; null: any. */
   readonly contains: string | null;
-  /** Tool that the request must offer, by which agents with the same task are told apart; null: any. */
+  /** Tool that the request must offer, which distinguishes agents with the same task; null: any. */
   readonly offers: string | null;
   readonly turns: readonly Turn[];
   /** What is answered when the turns have run out. */
@@ -71,7 +71,7 @@ export interface ScriptedCall {
   readonly argumentsJson: GapText;
 }
 
-/** An error that is answered once per session, never billed, then passed over. */
+/** An error that is answered once per session, never billed, then skipped. */
 export interface ErrorTurn {
   readonly kind: 'error';
   readonly status: number;

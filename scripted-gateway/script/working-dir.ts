@@ -1,9 +1,9 @@
-// Where the agent works, as its messages tell: the rule of a script, and looking for it in a request.
+// Where the agent works, as its messages say: the rule of a script, and finding it in a request.
 // It must not fill texts or answer.
 
 import { textOf, type ChatMessage } from '../chat-request.ts';
 
-/** Where the working directory is looked for. */
+/** Where the working directory is searched for. */
 export interface WorkingDirRule {
   readonly from: 'system' | 'user';
   /** Has exactly one group: the directory. */

@@ -18,7 +18,7 @@ export interface Leanings {
   /** Stops and removals fail for hours at first. */
   readonly stubborn: boolean;
   readonly failing: readonly ActivityCommandType[];
-  /** Slots are short and whoever comes waits. */
+  /** Slots are short and conversations that come wait. */
   readonly crowded: boolean;
   /** Deletion comes within hours of a release. */
   readonly shortLived: boolean;
@@ -34,9 +34,9 @@ export interface Leanings {
   readonly short: boolean;
   /** Messages between machines are late; `much`: nearly every one, and the answers of commands, too. */
   readonly delayed: 'no' | 'some' | 'much';
-  /** Slots are short and change hands within minutes, one conversation to a sandbox. */
+  /** Slots are short and change owners within minutes, one conversation to a sandbox. */
   readonly turnover: boolean;
-  /** Placements read old rows: sandboxes that cannot take anybody in are chosen. */
+  /** Placements read old rows: sandboxes that cannot take a conversation in are chosen. */
   readonly misread: boolean;
   readonly reactions: readonly Reaction[];
 }
@@ -69,7 +69,7 @@ const NONE: Leanings = {
   reactions: [],
 };
 
-/** What people can ask of each machine. */
+/** Requests that users can send to each machine. */
 const ASKED = {
   sandbox: ['deleteRequested', 'pauseRequested', 'resumeRequested'],
   conversation: [
@@ -80,7 +80,7 @@ const ASKED = {
     'confirmationAnswered',
   ],
   run: ['cancelRequested', 'drainRequested', 'resumeRequested', 'requeueRequested', 'planAmended'],
-  // People speak to its run.
+  // Users send them to its run.
   shard: [],
 } as const satisfies Readonly<Record<Transition['machine'], readonly Asked[]>>;
 
@@ -202,7 +202,7 @@ function ofConversation({ from, event, to }: Transition, base: Leanings): Leanin
   if (event === 'placementRefused') return { ...base, failing: ['placeConversation'] };
   if (event === 'sandboxNoticed' && (to === 'startFailed' || to === 'readOnly'))
     return { ...base, reactions: [...base.reactions, { ...hurt, asked: 'deleteRequested' }] };
-  // The sandbox is gone, the news of it is late, and somebody writes meanwhile.
+  // The sandbox is gone, the report of it is late, and a user writes meanwhile.
   if (event === 'resumeAnswered' && from === 'active' && to === 'readOnly') {
     return {
       ...base,
@@ -284,7 +284,7 @@ function ofRun({ from, event, to }: Transition, base: Leanings): Leanings {
   }
 }
 
-/** Before its pool is made: nothing waits for anybody then, and the answer is all that the end waits for. */
+/** Before its pool is made: no conversation waits then, and the answer is all that the end waits for. */
 const CANCELLED_EARLY: Reaction = {
   machine: 'run',
   phase: 'running',

@@ -172,7 +172,7 @@ function randomPolicy(stream: RandomStream): Policy {
 
 /**
  * Hosts by chance: how many, how large, how they are filled, and what befalls them in the time in which faults strike.
- * Owns the ranges; what an incident does is said in simulator/hosts/.
+ * Owns the ranges; what an incident does is defined in simulator/hosts/.
  */
 interface TimedIncident {
   /** Milliseconds from the beginning. */
@@ -181,7 +181,7 @@ interface TimedIncident {
 }
 
 const HOSTS_MAX = 5;
-/** From the least that a deployment may have to what nobody should. */
+/** From the least that a deployment may have to more than any should. */
 const LEASE = { minMs: 10 * SECOND_MS, maxMs: 10 * MINUTE_MS } as const;
 /** How often others wait longer than the lease before they give a host up. */
 const SILENT_SHARE = 0.5;
@@ -189,7 +189,7 @@ const INCIDENTS_MAX = 14;
 /** From less than a lease to most of a day. */
 const LASTS = { minMs: 5 * SECOND_MS, maxMs: 8 * HOUR_MS } as const;
 const TIMES_MAX = 60;
-/** In some cases every sandbox asks for a kind of host that not all of them are. */
+/** In some cases every sandbox requires a kind of host that not all of them are. */
 const PIN_SHARE = 0.3;
 const ZONES = ['east', 'west'] as const;
 

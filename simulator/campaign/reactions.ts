@@ -1,5 +1,5 @@
 /**
- * People who act at the worst moment: as soon as an entity enters a phase, somebody asks something of it.
+ * Users who act at the worst moment: as soon as an entity enters a phase, one sends it a request.
  * Owns when they act and what they send; every reaction is counted, so that a case stays short.
  */
 import type { MachineEvent } from '../../core/machine/command.ts';
@@ -94,7 +94,7 @@ export class Reactions {
     }
   }
 
-  /** Called when a fault struck: while the answer of a look at a sandbox is late, somebody writes to who is in it. */
+  /** Called when a fault struck: while the answer of a poll is late, a user writes to a conversation in the sandbox. */
   struck({ fault, entity, at }: Injected, stage: Stage & { readonly simulation: Simulation }): void {
     if (fault !== 'answer_late' || entity?.startsWith(SANDBOX_PREFIX) !== true) return;
     const id = entity.slice(SANDBOX_PREFIX.length);

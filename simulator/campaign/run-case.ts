@@ -1,5 +1,5 @@
 /**
- * Plays one case from beginning to end: faults strike, then the world heals, and every invariant is asked all along.
+ * Plays one case from beginning to end: faults strike, then the world heals, and every invariant is checked all along.
  * Owns the order of the phases and what is kept of them; the same seed and subset give the same result, byte for byte.
  */
 import { type EntityAddress, addressKey } from '../../core/ids.ts';
@@ -29,8 +29,8 @@ const WISH_SHARE = 0.6;
 
 /**
  * The aim of a case at work: while an entity is in the phase that the aim names, a fault of the class strikes at its
- * next opportunity, at the entity itself, at a neighbour, or at everybody.
- * Owns which wishes are open; the injector asks it beside chance.
+ * next opportunity, at the entity itself, at a neighbour, or at all entities.
+ * Owns which wishes are open; the injector queries it beside chance.
  */
 class FaultAims {
   private readonly open = new Set<string>();
@@ -96,15 +96,15 @@ export interface CaseResult {
   readonly coverage: Coverage;
   /** Over every step. */
   readonly hash: string;
-  /** Empty unless asked for. */
+  /** Empty unless requested. */
   readonly table: readonly string[];
 }
 
 /** Name of the violation when a step throws, or when a case has no end. */
 const THROWN = 'thrown';
-/** Looks and events of one case: far more than any has, and fewer than anybody waits for. */
+/** Polls and events of one case: far more than any has, and fewer than would take too long. */
 const PLAYED_MAX = 600_000;
-/** So often it is asked how much was played. */
+/** So often the number of played events is checked. */
 const SLICE_MS = HOUR_MS;
 
 /** Plays one case to its end, with every checker. */

@@ -1,7 +1,7 @@
 /**
- * Makes a failing case short: fewer people's actions, items, reactions and faults, and an earlier end, as long as the
+ * Makes a failing case short: fewer requests of users, items, reactions and faults, and an earlier end, as long as the
  * same invariant is broken.
- * Owns the search (delta debugging, bounded by a number of tries); how a case is played is handed in.
+ * Owns the search (delta debugging, bounded by a number of tries); the caller passes in how a case is played.
  */
 import { DAY_MS } from '../../core/time.ts';
 import { faultKey } from '../faults/injector.ts';
@@ -18,7 +18,7 @@ interface Shrunk {
   readonly tries: number;
 }
 
-/** A case takes a tenth of a second: more than this is longer than anybody waits. */
+/** A case takes a tenth of a second: more than this would take too long. */
 const TRIES_MAX = 200;
 /** A case that was stopped because it never came to rest takes many seconds for each try. */
 const TRIES_WITHOUT_REST_MAX = 6;

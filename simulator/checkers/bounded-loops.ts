@@ -20,7 +20,7 @@ import type { Moment, SafetyCheck } from './checker.ts';
 type Step = Moment['step'];
 
 export function boundedLoops(): SafetyCheck {
-  // By what is counted, then by who: no two machines count the same thing.
+  // By what is counted, then by entity: no two machines count the same thing.
   const counts = new Map<string, Map<string, number>>();
   const count = ({ address }: Step, what: string, max: number, more: number): string | null => {
     const known = counts.get(what);
@@ -75,7 +75,7 @@ function ofConversation(step: Step, count: Count): string | null {
   const placed = step.commands.filter(
     (command) => command.type === 'placeConversation' && command.onlyLeaves !== true,
   ).length;
-  // Whoever waits for a slot asks once for each time it is told of room: no sandbox has refused it.
+  // A conversation that waits for a slot retries once per report of room: no sandbox has refused it.
   if (placed > 0 && waitsFor === undefined) return count(step, 'is placed', PLACEMENT_ATTEMPTS_MAX, placed);
   if (event.type === 'deliveryFailed')
     return count(step, `fails to deliver ${event.itemId}`, DELIVERY_ATTEMPTS_MAX, 1);

@@ -1,7 +1,7 @@
 /**
  * I17: an answer that is not awaited changes nothing (D14).
  * Owns the one check on every machine; a driver may give an answer late, twice, or after its order was cancelled.
- * A run looks at its clock with every event: a place that has become free, a retry or a try of its breaker that is due,
+ * A run reads its clock with every event: a place that has become free, a retry or a try of its breaker that is due,
  * or a sandbox of its pool that has reached its age is not the answer's.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
@@ -13,7 +13,7 @@ import type { Moment } from './checker.ts';
 export function lateAnswersChangeNothing({ step }: Moment): string | null {
   const { event, before, address } = step;
   if (before === null || !('commandId' in event) || event.commandId === null) return null;
-  // A look at whom it answers spares the look at everybody.
+  // A check of the one item it answers spares the check of all.
   if ('index' in event && itemAt(before as RunState, event.index)?.awaiting === event.commandId) return null;
   if (event.type === 'sandboxCleanedUp' && awaitsCleanUp(before as RunState, event.commandId)) return null;
   if (awaitedBy(address.machine, before).includes(event.commandId)) return null;
@@ -38,7 +38,7 @@ function isAdmission(before: RunState, after: RunState): boolean {
   });
 }
 
-/** Who begins is counted, and what holds the next one is noted. */
+/** Items that begin are counted, and what holds the next one is noted. */
 function withAdmissionOf(before: RunState['pace'], after: RunState['pace']): RunState['pace'] {
   if (before === undefined || after === undefined) return after;
   const { lastStartAt, canary, heldBy, heldUntil } = before;
@@ -52,8 +52,8 @@ function withProbingOf(before: RunState['trip'], after: RunState['trip']): RunSt
 }
 
 /**
- * One of a pool that was in use a moment ago, or one whose slot somebody waits for (D29), and that is let go or asked to
- * rest now, is as it was otherwise.
+ * One of a pool that was in use a moment ago, or one whose slot another waits for (D29), and that is let go or ordered
+ * to rest now, is as it was otherwise.
  */
 function withRecycledOf(
   { items, sandboxes: before }: RunState,

@@ -1,6 +1,6 @@
 /**
  * Every invariant with its name, in the order of docs/simulation.md.
- * Owns the list; a checker that is not here is asked by nobody.
+ * Owns the list; a checker that is not here never runs.
  */
 import {
   absorbingEnds,

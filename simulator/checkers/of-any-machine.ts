@@ -1,6 +1,6 @@
 /**
  * Invariants that hold of every machine: its table, its deadlines, requests that come again, its end.
- * Owns the checks that need no more than the machines' own words.
+ * Owns the checks that need no more than the steps of the machines.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { addressKey, type MachineName } from '../../core/ids.ts';
@@ -31,7 +31,7 @@ export function alongTheTable({ step }: Moment): string | null {
     : `${step.event.type} led from ${before.phase} to ${after.phase}`;
 }
 
-/** Where a life begins; a run without items may be past its first phase at once. */
+/** The phase in which an entity is created; a run without items may be past its first phase at once. */
 const BORN_AS: Readonly<Partial<Record<MachineName, string>>> = {
   sandbox: 'starting',
   conversation: 'placing',
@@ -76,7 +76,7 @@ function requestIdOf(event: MachineEvent): string | null {
 }
 
 /**
- * I19: what is newer is never overwritten by what is older (D14). Owns one comparison per kind of word: snapshots of
+ * I19: what is newer is never overwritten by what is older (D14). Owns one comparison per kind of report: snapshots of
  * sandboxes, notices and reports of agents, notices of conversations.
  */
 export function newestWins(moment: Moment): string | null {
@@ -149,7 +149,7 @@ interface Due {
   readonly setAt: number;
 }
 
-/** I27: nobody is found past a deadline: a timer strikes when it is due (D13), and not with whatever comes next. */
+/** I27: no entity is past a deadline: a timer strikes when it is due (D13), and not with whatever comes next. */
 export function deadlinesAreMet(): SafetyCheck {
   const dues = new Map<string, Due>();
   return ({ step, timeliness = PUNCTUAL }: Moment) => {
@@ -166,7 +166,7 @@ export function deadlinesAreMet(): SafetyCheck {
   };
 }
 
-/** I30: who has ended for good stays so: nobody hosts it any more, and a cluster has closed it (D11). */
+/** I30: an entity that has ended for good stays so: no worker hosts it any more, and a cluster has closed it (D11). */
 export function theEndedStayEnded({ step }: Moment): string | null {
   const { address, before, after, event } = step;
   const machine = machineOf(address.machine);
@@ -174,7 +174,7 @@ export function theEndedStayEnded({ step }: Moment): string | null {
   return `${event.type} brought it back after its end`;
 }
 
-/** L8: no deadline is in the past (D13): whoever waits for an instant was looked at when it came. */
+/** L8: no deadline is in the past (D13): an entity that waits for an instant got its turn when it came. */
 export function deadlinesStrike({ entities, now, timeliness = PUNCTUAL }: Rest): readonly Finding[] {
   return entities.flatMap(({ address, state }) => {
     const machine = machineOf(address.machine);

@@ -41,14 +41,14 @@ function ordersRecord({ commands }: Moment['step']): boolean {
   return commands.some(({ type }) => type === 'record');
 }
 
-/** Handed over while its answer was abandoned: the agent may have it although its sender was told otherwise. */
+/** Delivered while its answer was abandoned: the agent may have it although its sender got a refusal. */
 function isInDoubt({ commands }: Moment['step']): boolean {
   return commands.some(({ type }) => type === 'cancelCommand');
 }
 
 /**
- * I12: a conversation is attached to one sandbox, and an explicit choice is honoured (D16). It remembers who is
- * attached where.
+ * I12: a conversation is attached to one sandbox, and an explicit choice is honoured (D16). It remembers which
+ * conversation is attached where.
  */
 export function oneHome(): SafetyCheck {
   const homes = new Map<string, string>();
@@ -74,7 +74,7 @@ function explicitHonoured({ spec, sandboxId }: ConversationState): string | null
   return `sandbox ${spec.sandboxId} was asked for, and it is in ${sandboxId}`;
 }
 
-/** I13: an agent is only spoken to in the present incarnation of its sandbox (D5, D14). */
+/** I13: an agent is only called in the present incarnation of its sandbox (D5, D14). */
 export function presentIncarnation({ step }: Moment): string | null {
   const { sandbox } = step.after as ConversationState;
   for (const command of step.commands) {
@@ -88,8 +88,8 @@ export function presentIncarnation({ step }: Moment): string | null {
 }
 
 /**
- * I25: an agent is handed something only when it is armed for this incarnation and its sandbox is in no transition,
- * and what was handed over leaves the queue (D7, D15, D19). Owns the checks on orders of a conversation.
+ * I25: an agent gets something only when it is armed for this incarnation and its sandbox is in no transition,
+ * and what was delivered leaves the queue (D7, D15, D19). Owns the checks on orders of a conversation.
  */
 export function handedToTheArmed({ step }: Moment): string | null {
   const { event, commands } = step;
@@ -107,8 +107,8 @@ export function handedToTheArmed({ step }: Moment): string | null {
 }
 
 /**
- * I29: when the wait for a rate limit is over, the agent is told to go on (D6). What becomes of an agent whose sandbox
- * was let go meanwhile is for the rules to say.
+ * I29: when the wait for a rate limit is over, the agent gets an order to go on (D6). What becomes of an agent whose
+ * sandbox was let go meanwhile is for the rules to say.
  */
 export function rateLimitsEnd({ step }: Moment): string | null {
   const before = step.before as ConversationState | null;
@@ -121,7 +121,7 @@ export function rateLimitsEnd({ step }: Moment): string | null {
     : 'its rate limit is over, and its agent is not told';
 }
 
-/** Phases in which a sandbox still owes an answer to whoever asked it to resume. */
+/** Phases in which a sandbox still owes an answer to the conversations that requested its resume. */
 const RESUMING: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
   'starting',
   'pausing',
@@ -131,7 +131,7 @@ const RESUMING: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
 
 /**
  * L5: every accepted message was delivered once, or refused once, unless it is on its way or its conversation was
- * deleted. Queues are on their way only while somebody works on them.
+ * deleted. Queues are on their way only while an agent works on them.
  */
 export function messagesArrive(rest: Rest): readonly Finding[] {
   const states = new Map(conversationsAt(rest).map(({ state }) => [state.spec.conversationId, state]));
@@ -150,13 +150,13 @@ function countedWrong(messageId: string, { facts }: Rest): string | null {
   const delivered = facts.delivered.get(messageId) ?? 0;
   const refused = facts.refused.get(messageId) ?? 0;
   if (delivered + refused === 0) return `message "${messageId}" was neither delivered nor refused`;
-  // Handed over while its answer was abandoned: its sender was told otherwise, and I8 has judged that moment.
+  // Delivered while its answer was abandoned: its sender got a refusal, and I8 has judged that moment.
   const inDoubt = delivered === 1 && refused === 1;
   if (delivered + refused === 1 || inDoubt) return null;
   return `message "${messageId}" was delivered ${delivered} times and refused ${refused} times`;
 }
 
-/** Starting, resuming, or in the hands of a command that is out. */
+/** Starting, resuming, or waiting for a command that is out. */
 function wayOf(rest: Rest): (messageId: string, state: ConversationState) => boolean {
   const out = new Set(rest.outstanding.map(({ id }) => id));
   const phases = new Map(sandboxesAt(rest).map(({ state }) => [state.sandboxId, state.phase]));

@@ -19,7 +19,7 @@ export function idleMeansIdle({ step, facts, timeliness = PUNCTUAL }: Moment): s
   if (before?.phase !== 'running' || phase !== 'pausing' || releaseReason !== 'idle') return null;
   if (step.event.type !== 'idleReached') return null;
   const { lookedAt } = step.event;
-  // What happened between the look and its answer could not be seen; an answer that is too old is not believed.
+  // What happened between the poll and its answer could not be seen; an answer that is too old is not believed.
   const isOfLate = step.at - lookedAt <= LOOK_AGE_MAX_MS + timeliness.clockOffMs;
   const lastActivityAt = Math.max(before.sessionStartedAt ?? 0, facts.lastActivityAt(sandboxId, step.at));
   if (timeliness.isDisturbed && isOfLate && lastActivityAt >= lookedAt) return null;
@@ -39,7 +39,7 @@ export function deletionTime(): SafetyCheck {
     const after = step.after as SandboxState;
     if (before === null || before.phase === after.phase) return null;
     const { sandboxId, limits } = before;
-    // A boot ends the release, even when the pause that was wished meanwhile follows at once.
+    // A boot ends the release, even when the pause that was requested meanwhile follows at once.
     if (step.event.type === 'sandboxReady' || after.phase === 'missing') releases.delete(sandboxId);
     else if (isReleased(before, after)) {
       // A resume that failed, or a deletion that waits, does not start it anew.
@@ -56,18 +56,18 @@ export function deletionTime(): SafetyCheck {
   };
 }
 
-/** A resume that was wished meanwhile follows the stop in the same step: it was released all the same. */
+/** A resume that was requested meanwhile follows the stop in the same step: it was released all the same. */
 function isReleased(before: SandboxState, after: SandboxState): boolean {
   if (before.phase === 'pausing' && after.phase === 'reserving') return true;
   return after.phase === 'released' || after.phase === 'error';
 }
 
-/** Phases that ask for the stop again until the runtime confirms it. */
+/** Phases that order the stop again until the runtime confirms it. */
 const GOING_DOWN: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>(['pausing', 'stopping', 'errorStopping']);
 
 /**
  * B1: no runtime object is up longer than a session window, whatever its machine believes (D10). It remembers since
- * when each is up, by the true clock; one whose stop is being asked for is on its way down.
+ * when each is up, by the true clock; one whose stop is being ordered is on its way down.
  */
 export function lifeOfAnObject(): SafetyCheck {
   const upSince = new Map<string, Map<number, number>>();
@@ -94,13 +94,13 @@ export function lifeOfAnObject(): SafetyCheck {
   };
 }
 
-/** Two looks of a watch that asks its runtime every five seconds. */
+/** Two polls of a watch that queries its runtime every five seconds. */
 const POLLS_MS = 10 * SECOND_MS;
 
 /** B2: no sandbox runs on idle after its Idle Time (D10). What faults hold up is a matter of rest (L2). */
 export function idleBound({ step, facts, timeliness = PUNCTUAL }: Moment): string | null {
   const { phase, limits, sandboxId, sessionStartedAt, stale } = step.after as SandboxState;
-  // Whoever could not be asked is looked at anew from this step on.
+  // A sandbox that could not be polled is checked anew from this step on.
   if (phase !== 'running' || stale || (step.before as SandboxState | null)?.stale === true) return null;
   if (limits.idleTimeMs === null || sessionStartedAt === null) return null;
   if (timeliness.isDisturbed || step.at <= sessionStartedAt + limits.idleTimeMs + POLLS_MS) return null;
@@ -109,7 +109,7 @@ export function idleBound({ step, facts, timeliness = PUNCTUAL }: Moment): strin
   return overMs > POLLS_MS ? `it runs on ${overMs} ms after its Idle Time` : null;
 }
 
-/** Where a deletion that was asked for may be; there is no way back. */
+/** Phases of a deletion that was requested; there is no way back. */
 const GOING: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
   'stopping',
   'archiving',
@@ -121,7 +121,7 @@ const GOING: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
 ]);
 
 /**
- * I24: a deletion that a user asked for is never undone, a timer's waits for its archive, and the Deletion Time counts
+ * I24: a deletion that a user requested is never undone, a timer's waits for its archive, and the Deletion Time counts
  * from one release (D10, D12). Owns the checks on what a sandbox remembers of its deletion.
  */
 export function deletionsAreFinal({ step }: Moment): string | null {

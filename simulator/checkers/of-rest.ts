@@ -35,7 +35,7 @@ export function startsEnd(rest: Rest): readonly Finding[] {
   });
 }
 
-/** Phases that say themselves that nothing is up. */
+/** Phases that themselves mean that nothing is up. */
 const DOWN = [
   'released',
   'archiving',
@@ -101,8 +101,8 @@ export function runtimeAgrees(rest: Rest): readonly Finding[] {
 }
 
 /**
- * L9: whoever waits, waits for something: an order that is out has somebody who awaits it. Owns the checks on orders
- * that nobody awaits, and agents that nobody will look at again.
+ * L9: what waits, waits for something: an order that is out has a machine that awaits it. Owns the checks on orders
+ * that no machine awaits, and agents that no watch will poll again.
  */
 export function nobodyWaitsInVain(rest: Rest): readonly Finding[] {
   return [...orphanedOrders(rest), ...forgottenAgents(rest)];
@@ -129,9 +129,9 @@ function forgottenAgents(rest: Rest): readonly Finding[] {
 }
 
 /**
- * L10: what sandboxes and conversations say of agents fits the world: nobody works where nothing runs, and who was
- * deleted is in no list; a sandbox goes with its last conversation, and takes no more than the policy says (D11, D15,
- * D16). Owns the checks on conversations that are at rest with their sandbox.
+ * L10: what sandboxes and conversations say of agents fits the world: no agent works where nothing runs, and a deleted
+ * conversation is in no list; a sandbox goes with its last conversation, and takes no more than the policy says (D11,
+ * D15, D16). Owns the checks on conversations that are at rest with their sandbox.
  */
 export function agentsAgree(rest: Rest): readonly Finding[] {
   return [...leftRunning(rest), ...stillListed(rest), ...leftAlone(rest)];
@@ -161,7 +161,7 @@ function stillListed(rest: Rest): readonly Finding[] {
   });
 }
 
-/** Of a pool: its run answers for what nobody is in, and who has ended is attached there without counting. */
+/** Of a pool: its run answers for empty ones, and an ended conversation is attached there without counting. */
 function pooled(rest: Rest): ReadonlySet<string> {
   const uses = runsAt(rest).flatMap(({ state }) => state.sandboxes);
   return new Set(uses.filter((used) => used.pooled !== undefined).map(({ sandboxId }) => sandboxId));

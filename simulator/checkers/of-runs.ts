@@ -1,6 +1,6 @@
 /**
  * Invariants of a run: its items, its money, its end, its shards, and what it lets go.
- * Owns the checks on steps of a run; whoever judges each item alone looks at those that a step has changed.
+ * Owns the checks on steps of a run; a check of each item alone reads those that a step has changed.
  */
 import { addressKey } from '../../core/ids.ts';
 import { changedPositions } from '../../core/run/amend/changed-positions.ts';
@@ -21,8 +21,8 @@ export function changedBy({ before, after }: Moment['step']): readonly number[] 
 }
 
 /**
- * M1: a run's spend is the sum of its items', and never more than collections have told (D26). Integers of nano-USD,
- * so equality is exact.
+ * M1: a run's spend is the sum of its items', and never more than collections have reported (D26). Integers of
+ * nano-USD, so equality is exact.
  */
 export function moneyIsConserved(moment: Moment): string | null {
   const { step, facts } = moment;
@@ -65,7 +65,7 @@ function billedFor({ conversationId, past }: RunItem, facts: WorldFacts, at: num
 }
 
 /**
- * R2: a run ends with all of its items, a cancelled one begins nothing and leaves nobody at work. Owns the checks on
+ * R2: a run ends with all of its items, a cancelled one begins nothing and leaves no agent at work. Owns the checks on
  * how items and run end together.
  */
 export function runsEndWhole(moment: Moment): string | null {
@@ -79,7 +79,7 @@ export function runsEndWhole(moment: Moment): string | null {
     const wanted = before.rules.finally?.length ?? 0;
     if (taken !== wanted) return `it has finished, and took ${taken} of ${wanted} last steps`;
   }
-  // What was right of an item stays right while neither it nor what is asked of all items changes.
+  // What was right of an item stays right while neither it nor what holds for all items changes.
   const asksTheSame = before?.phase === phase && before.mode === mode;
   for (const index of asksTheSame ? changedItems(moment) : items.keys()) {
     const item = items[index] as RunItem;
@@ -97,8 +97,8 @@ export function runsEndWhole(moment: Moment): string | null {
 }
 
 /**
- * R3: a run lets go only of sandboxes that are its own, and of none that anybody needs. Owns the checks on orders to
- * clean up, and the memory of what could not be collected.
+ * R3: a run lets go only of sandboxes that are its own, and of none that another conversation needs. Owns the checks on
+ * orders to clean up, and the memory of what could not be collected.
  */
 export function cleanedUpWithCare(): SafetyCheck {
   const uncollected = new Set<string>();
@@ -112,7 +112,7 @@ export function cleanedUpWithCare(): SafetyCheck {
     }
     if (event.type === 'attemptEnded' && event.isUncollected && event.sandboxId !== null)
       uncollected.add(keyOf(after, event.sandboxId));
-    // One in which somebody is at work is the run's all the same, and may be asked again at once.
+    // One in which an agent is at work is the run's all the same, and may be ordered again at once.
     if (event.type === 'sandboxCleanedUp' && !event.isOurs && event.isBusy !== true) {
       const asked = after.sandboxes.find(
         ({ sandboxId, state }) => sandboxId === event.sandboxId && state === 'asked',
@@ -124,7 +124,7 @@ export function cleanedUpWithCare(): SafetyCheck {
   };
 }
 
-/** By run: what one run keeps is not another's to know; a sandbox of both is left alone when it is claimed (D11). */
+/** By run: what one run keeps does not concern another; a sandbox of both is left alone when it is claimed (D11). */
 function keyOf({ runId }: RunState, sandboxId: string): string {
   return `${runId} ${sandboxId}`;
 }
@@ -146,7 +146,7 @@ function cutOff({ commands, after }: Moment['step'], uncollected: ReadonlySet<st
   for (const command of commands) {
     if (command.type !== 'cleanUpSandbox') continue;
     const { sandboxId } = command;
-    // What is kept may be asked to rest while the run needs its slot: its files stay (D29).
+    // What is kept may be ordered to rest while the run needs its slot: its files stay (D29).
     const rests = command.how === 'pause' && command.whileRunning === true;
     if (sandboxId === rules.explicitSandboxId || (rules.cleanup.sandbox === 'keep' && !rests))
       return `sandbox ${sandboxId} is cleaned up, and it is to be kept`;
@@ -163,7 +163,7 @@ function cutOff({ commands, after }: Moment['step'], uncollected: ReadonlySet<st
 }
 
 /**
- * R4: who is in flight stays what it was given, whatever becomes of the plan meanwhile; its next attempt takes that
+ * R4: an item in flight stays what it was given, whatever becomes of the plan meanwhile; its next attempt takes that
  * over. What an item is given is taken with its attempt.
  */
 export function itemsStayAsGiven(moment: Moment): string | null {
@@ -186,7 +186,7 @@ export function itemsStayAsGiven(moment: Moment): string | null {
 }
 
 /**
- * L11: a run and its shards know the same of every item. Owns the comparison of what has come to rest; an item in
+ * L11: a run and its shards hold the same of every item. Owns the comparison of what has come to rest; an item in
  * flight is so for both, in whatever phase its shard has it.
  */
 export function shardsAgree(rest: Rest): readonly Finding[] {

@@ -1,14 +1,14 @@
 /**
  * Invariants of what a sandbox has at its runtime: one object, of one generation, within the slots, archived before it goes.
- * Owns the checks on steps of a sandbox; must not ask the machine what is up.
+ * Owns the checks on steps of a sandbox; must not read from the machine what is up.
  */
 import { sessionEndOf } from '../../core/sandbox/session.ts';
 import { hasWorkingAgent, type SandboxPhase, type SandboxState } from '../../core/sandbox/state.ts';
 import { type Moment, PUNCTUAL, type SafetyCheck } from './checker.ts';
 
 /**
- * I1: at most one live runtime object per sandbox, and so at most one generation alive. Must not ask the machine what
- * is up.
+ * I1: at most one live runtime object per sandbox, and so at most one generation alive. Must not read from the machine
+ * what is up.
  */
 export function oneLiveObject({ step, facts }: Moment): string | null {
   const { sandboxId } = step.after as SandboxState;
@@ -18,8 +18,8 @@ export function oneLiveObject({ step, facts }: Moment): string | null {
 }
 
 /**
- * I2: whatever is up holds a slot, and no more are held than the policy allows, in all and for one user (D17). Must
- * not decide who gets a slot.
+ * I2: whatever is up holds a slot, and no more are held than the policy allows, in all and for one user (D17). Must not
+ * decide which sandbox gets a slot.
  */
 export function withinCapacity({ step, facts }: Moment): string | null {
   const { sandboxId } = step.after as SandboxState;
@@ -81,8 +81,8 @@ export function archivedBeforeRemoved({ step, facts }: Moment): string | null {
 }
 
 /**
- * I10: no session is longer than its window, even of a working agent; only a boot opens one (D10). How long the window
- * is only core/ knows.
+ * I10: no session is longer than its window, even of a working agent; only a boot opens one (D10). Only core/ computes
+ * how long the window is.
  */
 export function sessionWindow({ step, timeliness = PUNCTUAL }: Moment): string | null {
   const before = step.before as SandboxState | null;
@@ -108,7 +108,7 @@ const LEAVING: ReadonlySet<SandboxPhase> = new Set<SandboxPhase>([
   'missing',
 ]);
 
-/** I14: a sandbox that is going accepts nobody: deletion and placement never both succeed (D11). */
+/** I14: a sandbox that is going accepts no conversation: deletion and placement never both succeed (D11). */
 export function nobodyJoinsTheLeaving({ step }: Moment): string | null {
   const before = step.before as SandboxState | null;
   if (before === null || !LEAVING.has(before.phase)) return null;
@@ -129,7 +129,7 @@ export function runningMeansReady({ step, facts }: Moment): string | null {
 }
 
 /**
- * I23: every session has a generation of its own, and is shown as PAUSED only while nobody works in it (D6, D14). It
+ * I23: every session has a generation of its own, and is shown as PAUSED only while no agent works in it (D6, D14). It
  * remembers generations that ran.
  */
 export function sessionsOfTheirOwn(): SafetyCheck {

@@ -1,5 +1,5 @@
 /**
- * Invariants of who gets a slot and what a run begins.
+ * Invariants of which sandbox gets a slot and what a run begins.
  * Owns the checks on admission; must not decide whose turn it is.
  */
 import { itemsByPhase } from '../../core/run/items-by-phase.ts';
@@ -8,18 +8,18 @@ import { MINUTE_MS } from '../../core/time.ts';
 import { type Moment, PUNCTUAL, type SafetyCheck } from './checker.ts';
 import { changedItems } from './of-runs.ts';
 
-/** Between an offer and the answer to it nothing takes time; shorter than whoever waits looks by itself. */
+/** Between an offer and its answer no time passes; shorter than the interval at which a waiter retries by itself. */
 const IDLE_MAX_MS = 10 * MINUTE_MS;
 
 const OFFERS: ReadonlySet<string> = new Set(['offerRoom', 'removeConversation']);
 const ASKS: ReadonlySet<string> = new Set(['placeConversation', 'reserveSlot']);
 
-/** I31: no slot idles while somebody waits whose limits allow it (D29). Must not decide whose turn it is. */
+/** I31: no slot idles while a waiter's limits allow it one (D29). Must not decide whose turn it is. */
 export function noSlotIdles(): SafetyCheck {
   let since = new Map<string, number>();
   /** A try may take as long as it likes. */
   const asking = new Set<string>();
-  /** The latest offer that no waiter has heard yet. */
+  /** The latest offer that no waiter has received yet. */
   let offeredAt = -Infinity;
   return ({ step, facts, timeliness }: Moment) => {
     const { at, address, event, commands } = step;
@@ -29,7 +29,7 @@ export function noSlotIdles(): SafetyCheck {
     const idle = [...since].find(
       ([id, from]) => !asking.has(id) && at > from + IDLE_MAX_MS && !isOnItsWay(from),
     );
-    // It speaks: it asks, has heard, or goes.
+    // It acts: it requests a slot, has received an offer, or goes.
     if (since.has(address.id)) since.set(address.id, at);
     if (commands.some(({ type }) => ASKS.has(type))) asking.add(address.id);
     else asking.delete(address.id);
@@ -44,7 +44,7 @@ export function noSlotIdles(): SafetyCheck {
 function beganThroughBreaker(before: RunState, after: RunState, now: number): string | null {
   const { trip } = before;
   const probes = before.rules.breaker?.recover?.probes;
-  // A step that ends a probe may close the breaker before something begins, and a person may close it.
+  // A step that ends a probe may close the breaker before something begins, and an operator may close it.
   if (trip === undefined || probes === undefined || after.trip === undefined) return null;
   if (trip.probingSince === null && now < trip.until)
     return `an item begins ${trip.until - now} ms before its breaker has cooled down`;
@@ -58,7 +58,7 @@ function beganThroughBreaker(before: RunState, after: RunState, now: number): st
 
 /**
  * R1: a run begins only what fits: places, budget with its reserves, pauses of retries, its mode; and it holds only
- * for a reason. Owns the checks on what a run begins; must not choose who comes next.
+ * for a reason. Owns the checks on what a run begins; must not choose what comes next.
  */
 export function admissionFits(moment: Moment): string | null {
   const { step, timeliness = PUNCTUAL } = moment;
@@ -76,7 +76,7 @@ export function admissionFits(moment: Moment): string | null {
   );
 }
 
-/** What a run keeps of who is in flight follows its items: from its first state on that is the same as one look at all of them. */
+/** What a run keeps of items in flight follows its items: from its first state on, changed items suffice. */
 function countsRight(moment: Moment, before: RunState | null, after: RunState): string | null {
   let expected = before === null ? 0 : inFlightOf(before);
   for (const index of changedItems(moment)) {
@@ -134,7 +134,7 @@ function fullSlot({ items, rules, ...run }: RunState): string | null {
   return null;
 }
 
-/** Who waits for others begins only when all of them have ended. */
+/** An item that waits for others begins only when all of them have ended. */
 function unmetNeed(item: RunItem, items: readonly RunItem[]): string | null {
   for (const { group, entry } of item.needs ?? []) {
     const open = items.find((other) => other.groups?.includes(group) === true && other.phase !== 'ended');
@@ -161,7 +161,7 @@ function tooEarly(moment: Moment, before: RunState, now: number): string | null 
   return null;
 }
 
-/** A hold that nothing explains never ends: somebody has to resume the run by hand. */
+/** A hold without a reason never ends: an operator has to resume the run by hand. */
 function heldForNothing(
   before: RunState,
   { mode, reason, rules, breakerHits, spentNanoUsd }: RunState,

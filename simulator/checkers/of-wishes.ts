@@ -1,6 +1,6 @@
 /**
- * Invariants of who is in a sandbox and what they wish of it: pauses, resumes, room, and a clean-up that spares others.
- * Owns what was wished and who works, by the true clock.
+ * Invariants of conversations in a sandbox and their requests: pauses, resumes, room, a clean-up that spares others.
+ * Owns what was requested and which agents work, by the true clock.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { type SandboxState, transitionOf } from '../../core/sandbox/state.ts';
@@ -10,8 +10,8 @@ import { type Moment, PUNCTUAL, type SafetyCheck } from './checker.ts';
 const COMING_UP = ['starting', 'reserving', 'resuming'];
 
 /**
- * I21: what was wished last of a sandbox in transition is what happens when the transition is over (D8). It remembers
- * the last wish; a wish that somebody answered with a refusal is none.
+ * I21: the last request to a sandbox in transition is what happens when the transition is over (D8). It remembers the
+ * last request; one that was answered with a refusal is none.
  */
 export function laterRequestWins(): SafetyCheck {
   const wishes = new Map<string, 'pause' | 'resume'>();
@@ -38,8 +38,8 @@ export function laterRequestWins(): SafetyCheck {
 }
 
 /**
- * I22: who waits for a resume is answered, and answered once (D7). It remembers answers, and the look at who still
- * waits when a sandbox has come to rest.
+ * I22: a conversation that waits for a resume is answered, and answered once (D7). It remembers answers, and checks who
+ * still waits when a sandbox has come to rest.
  */
 export function waitersAnswered(): SafetyCheck {
   const answered = new Set<string>();
@@ -59,7 +59,7 @@ export function waitersAnswered(): SafetyCheck {
 
 /**
  * I26: no sandbox is paused for idleness or to make room under an agent that has taken up work (D9, D17). It remembers
- * who works since when, by the true clock; what a look saw is checked by of-idle-time.ts.
+ * which agent works since when, by the true clock; what a poll saw is checked by of-idle-time.ts.
  */
 export function workingKeepTheirSandbox(): SafetyCheck {
   const busy = new Map<string, ReadonlyMap<string, number>>();
@@ -73,7 +73,7 @@ export function workingKeepTheirSandbox(): SafetyCheck {
     if (event.type === 'pauseRequested' && event.reason === 'capacity' && known.size > 0)
       return `makes room, and ${[...known.keys()].join(', ')} works in it`;
     if (event.type !== 'idleReached') return null;
-    // A clock that is off tells a look and a start of work apart no better than that.
+    // With a clock that is off, a poll and a start of work cannot be ordered more exactly than that.
     const seenBy = event.lookedAt + timeliness.clockOffMs;
     const late = [...known].find(([, since]) => since > seenBy);
     return late === undefined
@@ -102,8 +102,8 @@ interface Order {
 }
 
 /**
- * I28: the clean-up of a run takes no sandbox in which somebody else's conversation was when it was ordered (D11). It
- * remembers who is where and whose; who comes in while the order is under way is placement's to refuse.
+ * I28: the clean-up of a run takes no sandbox in which another owner's conversation was when it was ordered (D11). It
+ * remembers which conversation is where and whose; placement refuses those that come while the order is under way.
  */
 export function strangersKeepTheirSandbox(): SafetyCheck {
   const guests = new Map<string, Guest>();

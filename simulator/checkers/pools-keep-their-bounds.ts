@@ -1,7 +1,7 @@
 /**
- * R5: a pool has no more sandboxes than its size, nobody more neighbours than its places, no strangers, and no run of its
- * own elsewhere unless it spills.
- * Owns the memory of who is where, told by the machines themselves; who is to be placed where is not asked again.
+ * R5: a pool has no more sandboxes than its size, none of them more conversations than its places, no strangers, and no
+ * conversation of its own run elsewhere unless it spills.
+ * Owns the memory of which conversation is where, as the machines report it; the placement is not computed again.
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { SandboxId } from '../../core/ids.ts';
@@ -30,7 +30,7 @@ class PoolMemory {
   /** Conversations whose attempt is over: they take no place any more. */
   private readonly over = new Set<string>();
   private readonly homes = new Map<string, string>();
-  /** By sandbox: who takes a place in it. */
+  /** By sandbox: the conversations that take a place in it. */
   private readonly occupants = new Map<string, Set<string>>();
 
   sees(moment: Moment): string | null {
@@ -113,7 +113,7 @@ class PoolMemory {
     return this.ended.has(sandboxId) || facts.isGoing(sandboxId);
   }
 
-  /** Looked at when a conversation says that it is somewhere else than before. */
+  /** Called when a conversation says that it is somewhere else than before. */
   private moved({ address, before, after }: SimulationStep, facts: WorldFacts): string | null {
     if (address.machine !== 'conversation') return null;
     const { sandboxId, spec, phase } = after as ConversationState;

@@ -21,7 +21,7 @@ import {
   STALE_RUNNING,
 } from './runtime-figures.ts';
 
-/** What the gateway answers while it limits everybody, and while it is away. */
+/** What the gateway answers while it limits every agent, and while it is away. */
 const LIMITED = 429;
 const AWAY = 503;
 const OUTAGES = [
@@ -56,7 +56,7 @@ export class AgentIncidents implements AgentTroubles {
     parts.agents.troubles = this;
   }
 
-  /** Somewhere in the middle of the work it stands still, or its gateway fails it and everybody else. */
+  /** Somewhere in the middle of the work it stands still, or its gateway fails it and every other agent. */
   took({ conversationId: id, item }: CommandOf<'deliverItem'>, agent: Agent): void {
     const { agents, port } = this.parts;
     const leftMs = (agent.restsAt ?? port.now()) - port.now();
@@ -76,7 +76,7 @@ export class AgentIncidents implements AgentTroubles {
     within('gateway_unavailable', (figures) => this.limit(AWAY, figures));
   }
 
-  /** The gateway is everybody's, and fails whoever is at work: any moment is one for it, with a pause after an outage. */
+  /** All agents share the gateway, which fails those at work: any moment will do, with a pause after an outage. */
   moment({ id }: ActivityCommand): void {
     if (this.parts.port.now() < this.gatewayRestUntil) return;
     for (const [fault, status] of OUTAGES) {
@@ -100,7 +100,7 @@ export class AgentIncidents implements AgentTroubles {
     const lost = this.ask('callback_lost', watch.id, id);
     if (lost !== null) return 1 + Math.floor(lost.next() * pollMs);
     this.again('callback_repeated', watch, report);
-    // What it said while it was still at work comes after what it said at the end.
+    // What it reported while it was still at work comes after what it reported at the end.
     this.again('callback_out_of_order', watch, {
       ...report,
       status: 'RUNNING',

@@ -23,7 +23,7 @@ interface Parts {
   readonly accepted: Map<string, ConversationId>;
   /** The way of a request past the edge. */
   readonly send: (to: EntityAddress, event: MachineEvent) => void;
-  /** False once an entity is gone for good: an edge knows no record of it. */
+  /** False once an entity is gone for good: an edge has no record of it. */
   readonly isKnown: (to: EntityAddress) => boolean;
 }
 
@@ -107,7 +107,7 @@ export class ClientFaults {
     held.until(port.now() + waitMs, run);
   }
 
-  /** A new request: the edge admits it, or tells its client why not. */
+  /** A new request: the edge admits it, or returns to its client why not. */
   private request(to: EntityAddress, event: MachineEvent): void {
     const { opportunities, edge, accepted, send, isKnown } = this.parts;
     if (!isKnown(to)) return;

@@ -1,6 +1,6 @@
 /**
  * The way of a client's request to its entity: through the worker, which may be down or die over it, and a commit.
- * Owns what a client does that sees an error: it asks again with the same id, or gives up.
+ * Owns what a client does that sees an error: it retries with the same id, or gives up.
  */
 import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationId, EntityAddress } from '../../core/ids.ts';
@@ -78,12 +78,12 @@ export class Clients {
   private apply(to: EntityAddress, event: MachineEvent, again: () => void): void {
     const { worker, port, held } = this.parts;
     if (worker.downUntil !== null) return held.until(worker.downUntil + TRY_AGAIN_MS, again);
-    // Its start is held up somewhere: an edge that knows no record of it answers 404.
+    // Its start is held up somewhere: an edge that has no record of it answers 404.
     if (to.machine === 'conversation' && isRequest(event) && this.parts.isUncreated(to))
       return this.giveUp(event);
     const { lives } = worker;
     port.deliver(to, event);
-    // It died before anybody was answered: the client asks again.
+    // It died before any client got an answer: the client retries.
     const downUntil = worker.downUntil;
     if (worker.lives !== lives && downUntil !== null) held.until(downUntil + TRY_AGAIN_MS, again);
   }
@@ -95,7 +95,7 @@ export class Clients {
   }
 }
 
-/** What begins a life is asked for until it is there: whoever started it waits for it. */
+/** A request that creates an entity is sent until the entity is there: its client waits for it. */
 function isRequest({ type }: MachineEvent): boolean {
   return type !== 'started' && type !== 'runStarted' && type !== 'created';
 }

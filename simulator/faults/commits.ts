@@ -1,6 +1,6 @@
 /**
  * The way of everything that arrives into a commit, through the faults of the store.
- * Owns who waits for a commit, how long, and what comes again; must not know what an event does.
+ * Owns what waits for a commit, how long, and what comes again; must not know what an event does.
  */
 import type { EntityAddress } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
@@ -15,7 +15,7 @@ export interface Entry {
   /** Name of the opportunity. */
   readonly where: string;
   readonly about: EntityAddress;
-  /** The commit itself; looks again whether it is still wanted. */
+  /** The commit itself; checks again whether it is still wanted. */
   readonly apply: () => void;
   /** The same once more, for a caller that saw no answer. */
   readonly repeat: () => void;

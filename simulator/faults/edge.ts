@@ -1,6 +1,6 @@
 /**
- * What a client is told before its request reaches a machine: the edge asks the record, as the API does (D8).
- * Owns the records that it asks; the refusals are those of core/.
+ * What a client gets back before its request reaches a machine: the edge reads the record, as the API does (D8).
+ * Owns the records that it reads; the refusals are those of core/.
  */
 import type { MachineEvent } from '../../core/machine/command.ts';
 import { messageRefusal } from '../../core/conversation/machine.ts';
@@ -26,7 +26,7 @@ export class Edge {
     }
   }
 
-  /** True when the request is sent on; `fromReplica` asks a copy of the record that lags. */
+  /** True when the request is sent on; `fromReplica` reads a copy of the record that lags. */
   admits(to: EntityAddress, event: MachineEvent, fromReplica = false): boolean {
     switch (to.machine) {
       case 'conversation': {

@@ -1,6 +1,6 @@
 /**
- * Which worker carries out which command, and whether anybody still hears of it.
- * Owns the executions and the names of their opportunities; must not decide who dies.
+ * Which worker carries out which command, and whether a driver still receives its answer.
+ * Owns the executions and the names of their opportunities; must not decide which worker dies.
  */
 import type { ActivityCommand, ActivityCommandType } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
@@ -14,8 +14,8 @@ export interface Execution {
   /** Name of its opportunities: the command's id and which try it is. */
   readonly where: string;
   /**
-   * `lost`: its worker has died, and nobody hears its answer.
-   * `frozen`: its worker has lost its lease; it goes on when it wakes, whatever has happened to the command.
+   * `lost`: its worker has died, and no driver receives its answer. `frozen`: its worker has lost its lease; it goes on
+   * when it wakes, whatever has happened to the command.
    */
   fate: 'runs' | 'lost' | 'frozen';
   /** Lost, and yet its call was made: what it orders of the world still happens. */
@@ -32,8 +32,8 @@ export interface Driver {
 }
 
 /**
- * Carried out in the store itself: they wait while it is away, and end with their worker. A store has one engine, so
- * whoever lost its lease writes nothing there any more; runtimes and agents it still reaches.
+ * Carried out in the store itself: they wait while it is away, and end with their worker. A store has one engine, so a
+ * worker that lost its lease writes nothing there any more; runtimes and agents it still reaches.
  */
 const OF_THE_STORE: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandType>([
   'placeConversation',

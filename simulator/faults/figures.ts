@@ -10,20 +10,20 @@ export interface Range {
   readonly maxMs: number;
 }
 
-/** From a supervisor that starts a process at once to somebody who has to look. */
+/** From a supervisor that starts a process at once to an operator who has to step in. */
 export const DOWN: Range = { minMs: SECOND_MS, maxMs: 10 * MINUTE_MS };
 /** A planned change of workers. */
 export const UPGRADE: Range = { minMs: SECOND_MS, maxMs: 30 * SECOND_MS };
-/** A store that restarts, or whose disk somebody has to empty. */
+/** A store that restarts, or whose disk an operator has to empty. */
 export const AWAY: Range = { minMs: 2 * SECOND_MS, maxMs: 10 * MINUTE_MS };
 /** A commit that lost is made again after the driver's pause. */
 export const CONFLICT: Range = { minMs: 1, maxMs: SECOND_MS };
 export const SLOW: Range = { minMs: 500, maxMs: MINUTE_MS };
-/** A caller that saw a timeout asks again. */
+/** A caller that saw a timeout retries. */
 export const ASKED_AGAIN: Range = { minMs: SECOND_MS, maxMs: 5 * MINUTE_MS };
 /** Longer than any lease, shorter than a session. */
 export const FROZEN: Range = { minMs: MINUTE_MS, maxMs: 6 * HOUR_MS };
-/** A command of a worker that says nothing for so long is begun by another. */
+/** A command of a worker that sends nothing for so long is begun by another. */
 export const LEASE_MS = 30 * SECOND_MS;
 /** Two leaders begin nearly at once. */
 export const SECOND_LEADER: Range = { minMs: 1, maxMs: 5 * SECOND_MS };

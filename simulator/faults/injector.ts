@@ -14,7 +14,7 @@ export interface Injected {
   readonly where: string;
   /** Epoch milliseconds of the virtual clock. */
   readonly at: number;
-  /** Entity it struck, as `machine/id`; null for one that strikes everybody. */
+  /** Entity it struck, as `machine/id`; null for one that strikes all. */
   readonly entity: string | null;
 }
 
@@ -25,7 +25,7 @@ export type FaultSource =
 
 export const NO_FAULTS: FaultSource = { kind: 'mix', mix: {} };
 
-/** One word for a fault at a place. */
+/** The key of a fault at a place. */
 export function faultKey({ fault, where }: Pick<Injected, 'fault' | 'where'>): string {
   return `${fault}@${where}`;
 }
@@ -75,7 +75,7 @@ export class Injector {
     this.wish = wish;
   }
 
-  /** False: it never strikes here, and nobody has to name its opportunities. */
+  /** False: it never strikes here, and callers need not name its opportunities. */
   mayStrike(fault: FaultName): boolean {
     return this.wish !== null || this.possible.has(fault);
   }
@@ -90,7 +90,7 @@ export class Injector {
 
   /**
    * The same for a fault that shows some time after its opportunity: it is recorded when it shows, if ever. No wish is
-   * asked, because a wish is about what an entity is in now.
+   * consulted, because a wish is about what an entity is in now.
    */
   plans(fault: FaultName, opportunity: Opportunity): Planned | null {
     const { where } = opportunity;

@@ -19,7 +19,7 @@ export class Opportunities {
     this.injector = injector;
   }
 
-  /** False: none of these ever strikes, and nobody has to ask. */
+  /** False: none of these ever strikes, and callers need not check. */
   any(...faults: readonly FaultName[]): boolean {
     return faults.some((fault) => this.injector.mayStrike(fault));
   }

@@ -33,7 +33,7 @@ export interface Fate {
   readonly error: CallError | null;
   /** With an error: whether the call did its work all the same. */
   readonly hasEffect: boolean;
-  /** `object`: an object that nobody owns stays behind. `dead`: its processes had died before the call. */
+  /** `object`: an object without an owner stays behind. `dead`: its processes had died before the call. */
   readonly leaves: 'object' | 'dead' | null;
   /** What runs out for a while, beginning with this try. */
   readonly shortage: { readonly of: Shortage; readonly forMs: number } | null;
@@ -93,7 +93,7 @@ const unheard = (afterMs: number): Partial<Fate> => ({
   error: { reason: 'no answer came', isDefinite: false, afterMs },
   hasEffect: true,
 });
-/** The runtime says itself whether asking again is of use; a stop or an archive may always be asked for again. */
+/** The runtime says itself whether a retry is of use; a stop or an archive may always be ordered again. */
 const DEFINITE_SHARE = 0.3;
 
 const failing = (definiteShare: number): readonly Kind[] => [

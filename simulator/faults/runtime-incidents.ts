@@ -1,5 +1,5 @@
 /**
- * What happens to runtimes by itself: deaths and their news, freezes, outages, shortages.
+ * What happens to runtimes by itself: deaths and their reports, freezes, outages, shortages.
  * Owns the faults that no call of ours causes; must not answer a command.
  */
 import type { SandboxId } from '../../core/ids.ts';
@@ -32,7 +32,7 @@ const NODE_SHARE = 0.4;
 /** Incarnations after the first that die at once, too. */
 const LOOPS_MAX = 4;
 
-/** What can be wrong with the news of a death; each of them brings a death of its own, too. */
+/** What can be wrong with the report of a death; each of them brings a death of its own, too. */
 const FLAWS = [
   'runtime_event_lost',
   'runtime_event_repeated',
@@ -125,7 +125,7 @@ export class RuntimeIncidents {
     session('runtime_events_cut', (figures) => this.cutEvents(figureIn(EVENTS_CUT, figures)), always);
   }
 
-  /** An incarnation was stopped: somebody may start it again behind our back. */
+  /** An incarnation was stopped: it may be started again from outside the product. */
   stopped({ sandboxId, generation }: Incarnation): void {
     const about = { machine: 'sandbox', id: sandboxId } as const;
     const where = `${sandboxId}/${generation}`;
@@ -162,7 +162,7 @@ export class RuntimeIncidents {
     return null;
   }
 
-  /** Its processes die: whoever looks after the event or the poll sees it. */
+  /** Its processes die: the poll that its event causes, or the regular one, sees it. */
   dies(sandboxId: SandboxId, why: string, flaw: Flaw | null = null): void {
     const { runtime, agents } = this.parts;
     runtime.die(sandboxId, why);
@@ -216,7 +216,7 @@ export class RuntimeIncidents {
     const lost = this.flawOf('runtime_event_lost', flaw, death);
     const repeated = this.flawOf('runtime_event_repeated', flaw, death);
     const isMissed = lost !== null || late !== null || port.now() < this.eventsCutUntil;
-    // What no event says the next look of the poll finds.
+    // What no event reports the next poll finds.
     watches.pollAfter(sandboxId, isMissed ? pollMs : EVENT_MS);
     for (const again of [late, repeated])
       if (again !== null)

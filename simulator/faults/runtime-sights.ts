@@ -1,6 +1,6 @@
 /**
- * What looks and lists show in the place of the truth, and what an Agent Server claims about its idle time.
- * Owns the faults of looking; must not change what is looked at.
+ * What polls and lists show in the place of the truth, and what an Agent Server claims about its idle time.
+ * Owns the faults of polling; must not change what is polled.
  */
 import type { CommandOf } from '../../core/machine/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
@@ -27,7 +27,7 @@ type Look = CommandOf<'watchIdle'>;
 
 export class RuntimeSights {
   private readonly parts: Parts;
-  /** Looks that will still not find it. */
+  /** Polls that will still not find it. */
   private readonly omitted = new Map<SandboxId, number>();
 
   constructor(parts: Parts) {
@@ -41,12 +41,12 @@ export class RuntimeSights {
     this.omitted.clear();
   }
 
-  /** Nothing that a look shows wrongly may ever be a definite absence (D13). */
+  /** Nothing that a poll shows wrongly may ever be a definite absence (D13). */
   private sight({ sandboxId }: Look, loss: Loss | null): Loss | null {
     if (loss === 'unknown') return loss;
     const where = `${sandboxId}/look ${this.nth('look', sandboxId)}`;
     if (loss !== null) return this.ask('runtime_look_stale', where, sandboxId) === null ? loss : null;
-    // Listed twice it is looked at twice.
+    // Listed twice it is polled twice.
     if (this.ask('runtime_list_repeats', where, sandboxId) !== null)
       this.parts.watches.pollAfter(sandboxId, 0);
     const left = this.omitted.get(sandboxId) ?? 0;

@@ -1,7 +1,7 @@
 /**
- * The worker between the driver and the world: it hands commands out, dies, freezes and comes back.
+ * The worker between the driver and the world: it dispatches commands, dies, freezes and comes back.
  * Owns which execution of a command is whose, and what becomes of its answer; the rules are the driver's: a command is
- * out until its answer is committed, every start hands out again what is out, and a repeat has the same id.
+ * out until its answer is committed, every start dispatches again what is out, and a repeat has the same id.
  */
 import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
@@ -66,7 +66,7 @@ export class Worker implements WorldModel, ModelPort {
     this.world?.project(rows);
   }
 
-  /** A command that was committed. While the worker is down nothing is handed out: the next start does. */
+  /** A command that was committed. While the worker is down nothing is dispatched: the next start does it. */
   begin(command: ActivityCommand): void {
     const one = this.dispatch(command);
     if (one === null) return;
@@ -75,7 +75,7 @@ export class Worker implements WorldModel, ModelPort {
     if (upgrade !== null) this.die(upgrade, figureIn(UPGRADE, upgrade), true);
   }
 
-  /** Null when nobody is up to take it, or when the worker dies before it does. */
+  /** Null when no worker is up to take it, or when the worker dies before it does. */
   private dispatch(command: ActivityCommand): Execution | null {
     if (this.downUntil !== null) return null;
     const { opportunities, clock } = this.parts;
@@ -137,7 +137,7 @@ export class Worker implements WorldModel, ModelPort {
     }
   }
 
-  /** Who speaks of a command: the execution at work, or the latest of that command. */
+  /** The execution that acts for a command: the one at work, or the latest of that command. */
   private executionOf(commandId: string): Execution | null {
     if (this.current?.command.id === commandId) return this.current;
     return this.executions.latestOf(commandId);
@@ -152,7 +152,7 @@ export class Worker implements WorldModel, ModelPort {
   private laterOf(one: Execution, at: number, run: () => void): void {
     const { port, held } = this.parts;
     const poll = (): void => this.poll(one, run);
-    // One that is frozen does not hear that its command was cancelled.
+    // One that is frozen does not notice that its command was cancelled.
     if (one.fate === 'frozen' && at < one.wakesAt && !held.isOpen) held.until(one.wakesAt, poll);
     else port.later(one.fate === 'frozen' ? null : one.command.id, at, poll);
   }
@@ -187,7 +187,7 @@ export class Worker implements WorldModel, ModelPort {
   private commitAnswer(one: Execution, event: MachineEvent | null): void {
     const { opportunities, commits, port, held } = this.parts;
     const { command, sender, where } = one;
-    // One that lost its lease finds nobody who listens while its successor is down.
+    // The answer of one that lost its lease is dropped while its successor is down.
     if (one.fate === 'lost' || this.downUntil !== null) return;
     if (this.isEarlyByItsClock(one, event)) return;
     const dies = opportunities.strikes('worker_crash_before_commit', `answer/${where}`, sender);
@@ -214,14 +214,14 @@ export class Worker implements WorldModel, ModelPort {
     return true;
   }
 
-  /** What an activity tells an entity on the way, and what the world says by itself. */
+  /** What an activity reports to an entity on the way, and what the world reports by itself. */
   deliver(to: EntityAddress, event: MachineEvent): void {
     const { port, held, commits } = this.parts;
     const one = this.current;
     if (one?.fate === 'lost') return;
     const until = this.downUntil ?? commits.awayUntil;
     if (until === null) return port.deliver(to, event);
-    // Whoever calls from outside calls again until somebody answers.
+    // A caller from outside retries until a worker answers.
     held.until(until, () => this.as(one, () => this.deliver(to, event)));
   }
 
@@ -238,7 +238,7 @@ export class Worker implements WorldModel, ModelPort {
     });
   }
 
-  /** The next worker knows what the store has kept, and nothing else. */
+  /** The next worker has what the store has kept, and nothing else. */
   private comeBack(shuffle: RandomStream | null): void {
     const driver = this.parts.driver();
     this.parts.outages.end(this.now());

@@ -48,7 +48,7 @@ export class HostActs {
     });
   }
 
-  /** Of what lives on a host, and is carried out by whoever is free. */
+  /** Of what lives on a host, and is carried out by any free worker. */
   addUnbound(command: ActivityCommand): void {
     if (!this.keeps || !('sandboxId' in command) || command.sandboxId === null) return;
     const { type, sandboxId } = command;

@@ -1,6 +1,6 @@
 /**
  * What checkers see of hosts: what is there, what was placed, and what each worker did.
- * Owns the shapes; asking never changes anything.
+ * Owns the shapes; reading never changes anything.
  */
 import type { ActivityCommandType } from '../../core/machine/command.ts';
 import type { HostLabels } from '../../core/placement/choose-host.ts';
@@ -33,7 +33,7 @@ export interface HostPlacement {
 
 /** No host gave a slot, and what all of them were like. */
 export interface HostRefusal extends Omit<HostPlacement, 'host'> {
-  /** What was told: no host that is known will ever do. */
+  /** What was answered: no host of the deployment will ever do. */
   readonly isForGood: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface HostAct {
   readonly storeFence: number;
   /** It works on the disk on which the sandbox lies. */
   readonly hasDisk: boolean;
-  /** It hears nothing from outside, so it cannot know that it was given up. */
+  /** Nothing from outside reaches it, so it cannot know that it was given up. */
   readonly isCutOff: boolean;
 }
 
@@ -72,6 +72,6 @@ export interface HostFacts {
   readonly refusals: readonly HostRefusal[];
   readonly acts: readonly HostAct[];
   readonly givenUp: readonly HostGivenUp[];
-  /** Something struck a host: what it has to say may be late. */
+  /** Something struck a host: its reports may be late. */
   readonly isDisturbed: boolean;
 }

@@ -1,7 +1,7 @@
 /**
- * Hosts as a store keeps them: leases with fences, who drains, and where each sandbox lives.
+ * Hosts as a store keeps them: leases with fences, which host drains, and where each sandbox lives.
  * Owns the rows and the comparison of fences, as store/placement/host-store.ts does in SQL; must not know what a worker
- * does, and asks the core which host gets a sandbox.
+ * does, and lets the core choose which host gets a sandbox.
  */
 import {
   chooseHost,
@@ -19,7 +19,7 @@ interface HostRow {
   up: number;
   fence: number;
   takenAt: number;
-  /** Until when it was heard; null: it is heard all the time. */
+  /** Until when its reports came; null: they still come. */
   heardUntil: number | null;
   /** Counts the disks that it had. */
   disk: number;
@@ -35,7 +35,7 @@ export class HostTable {
   private readonly homes = new Map<SandboxId, string>();
   private readonly living = new Map<string, Set<SandboxId>>();
   private readonly disks = new Map<SandboxId, number>();
-  /** Who holds a slot, and on which host. */
+  /** The host on which each sandbox holds a slot. */
   private readonly held = new Map<SandboxId, HostRow>();
   private readonly now: () => number;
 
@@ -58,7 +58,7 @@ export class HostTable {
     return this.homes.get(id) ?? null;
   }
 
-  /** The host that is asked about it; null once it is `MISSING`, and where it lives on none. */
+  /** The host that is queried about it; null once it is `MISSING`, and where it lives on none. */
   queueOf(id: SandboxId): string | null {
     const home = this.homes.get(id);
     return home !== undefined && this.living.get(home)?.has(id) === true ? home : null;
@@ -80,7 +80,7 @@ export class HostTable {
     if (home !== undefined) this.living.get(home)?.delete(id);
   }
 
-  /** The next lease of a host: whoever held one before holds none any more. Null: something of the last one lives. */
+  /** The next lease of a host: an earlier holder has none any more. Null: something of the last one lives. */
   take(name: string, { sameDirectory }: { readonly sameDirectory: boolean }): number | null {
     const row = this.row(name);
     if (!sameDirectory && (this.isLive(row) || this.living.get(name)?.size !== 0)) return null;
@@ -100,7 +100,7 @@ export class HostTable {
     return true;
   }
 
-  /** Nothing is heard of it from now on; the instant from which it may be given up. */
+  /** Nothing is received from it from now on; the instant from which it may be given up. */
   falls(name: string): number {
     const row = this.row(name);
     row.heardUntil ??= this.now();

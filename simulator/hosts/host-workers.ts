@@ -1,7 +1,7 @@
 /**
- * The workers of hosts: each carries out what reaches into the sandboxes of its host, and nobody else does (D33).
- * Owns which worker is there, what waits for it, and what becomes of what it says; must not decide what a lost sandbox
- * means. It stands between the models and whoever plays them: a model waits and answers through it.
+ * The workers of hosts: each carries out what reaches into the sandboxes of its host, and no other does (D33).
+ * Owns which worker is there, what waits for it, and what becomes of what it reports; must not decide what a lost
+ * sandbox means. It stands between the models and their driver: a model waits and answers through it.
  */
 import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { EntityAddress, SandboxId } from '../../core/ids.ts';
@@ -16,9 +16,9 @@ interface Host {
   worker: HostWorker;
   /** Its commands take so many times longer. */
   slowness: number;
-  /** What it would say if anybody heard it. */
+  /** What it would report if it were reachable. */
   held: (() => void)[];
-  /** By sandbox and id: handed to its queue, and not answered. The next worker begins them again. */
+  /** By sandbox and id: put into its queue, and not answered. The next worker begins them again. */
   readonly open: Map<SandboxId, Map<string, ActivityCommand>>;
 }
 
@@ -26,7 +26,7 @@ interface Host {
 interface SandboxesOfHosts {
   /** Its processes and files are gone with the machine. */
   vanish(id: SandboxId): void;
-  /** A host that is back removes what nobody needs any more. */
+  /** A host that is back removes sandboxes that are not needed any more. */
   remove(id: SandboxId): void;
   /** The record says `MISSING`. */
   isMissing(id: SandboxId): boolean;
@@ -46,7 +46,7 @@ export class HostWorkers implements ModelPort, HostFacts {
   isDisturbed = false;
   private readonly hosts = new Map<string, Host>();
   private readonly executions = new Map<string, HostExecution>();
-  /** Sandboxes that were given up while their host was cut off: they may live on where nobody sees them. */
+  /** Sandboxes that were given up while their host was cut off: they may live on unseen. */
   private readonly beyond = new Set<SandboxId>();
   private readonly parts: Parts;
 
@@ -80,7 +80,7 @@ export class HostWorkers implements ModelPort, HostFacts {
     return this.table.refusals;
   }
 
-  /** Nobody can see what it is: its host was cut off when it was given up, and is not back. */
+  /** Its state cannot be seen: its host was cut off when it was given up, and is not back. */
   isBeyond(id: SandboxId): boolean {
     return this.beyond.has(id);
   }
@@ -118,7 +118,7 @@ export class HostWorkers implements ModelPort, HostFacts {
     const one = this.executions.get(command.id);
     if (one === undefined) return this.parts.port.answer(command, event);
     const { worker } = one;
-    // Nobody hears the dead; the next worker carries it out.
+    // A dead worker reports nothing; the next worker carries it out.
     if (worker.reach === 'dead') return;
     const host = this.host(worker.host);
     if (worker.reach === 'cut_off') return void host.held.push(() => this.answer(command, event));
@@ -190,7 +190,7 @@ export class HostWorkers implements ModelPort, HostFacts {
     this.parts.port.later(null, until, () => this.giveUp(name));
   }
 
-  /** The others look at a lease that has run out: who lives there is lost, also what was reserved meanwhile. */
+  /** The other workers find a lease that has run out: its sandboxes are lost, also what was reserved meanwhile. */
   private giveUp(name: string): void {
     const { worker } = this.host(name);
     if (worker.reach === 'up') return;
@@ -205,7 +205,7 @@ export class HostWorkers implements ModelPort, HostFacts {
     this.lookAgain(name);
   }
 
-  /** Somebody was placed there just before, and its machine has not spoken yet. */
+  /** A sandbox was placed there just before, and its machine has not reported yet. */
   private lookAgain(name: string): void {
     const { leaseMs } = this.setting;
     this.parts.port.later(null, this.now() + leaseMs, () => {

@@ -35,7 +35,7 @@ export function hostsOf(world: World, port: ModelPort, { hosts }: Policy): HostW
   return new HostWorkers(hosts, { port, sandboxes, begin: (command) => world.begin(command) });
 }
 
-/** What is alive, without what may live on where nobody sees it. */
+/** What is alive, without what may live on unseen. */
 export function liveInSight(
   live: ReadonlyMap<SandboxId, ReadonlySet<number>>,
   hosts: HostWorkers | null,
@@ -44,7 +44,7 @@ export function liveInSight(
   return new Map([...live].filter(([id]) => !hosts.isBeyond(id)));
 }
 
-/** For whom of those whose turn it is a host has room. */
+/** The waiters, among those whose turn it is, for which a host has room. */
 export function turnsWithHost<Turn extends { readonly machine: string; readonly waiterId: string }>(
   turns: readonly Turn[],
   hosts: HostWorkers | null,

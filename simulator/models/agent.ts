@@ -1,6 +1,6 @@
 /**
  * One agent's conversation as arithmetic: what it works on, until when, and what that has cost so far.
- * Owns status, work and spend of one conversation; must not know commands, and asks no clock.
+ * Owns status, work and spend of one conversation; must not know commands, and reads no clock.
  */
 import type { AgentReport } from '../../core/conversation/message.ts';
 import { costOf, type TokenPrice } from '../../core/money/price.ts';
@@ -89,7 +89,7 @@ export class Agent {
     return true;
   }
 
-  /** Stops working, whoever asks; keeps what is left to do. */
+  /** Stops working, for any caller; keeps what is left to do. */
   cut(now: number, status: AgentReport['status']): void {
     this.settle(now);
     if (this.status !== 'RUNNING') return;
@@ -97,7 +97,7 @@ export class Agent {
     this.set(status, now);
   }
 
-  /** Stops in the middle of its work and says nothing of it: no progress, no spend, still RUNNING. */
+  /** Stops in the middle of its work and reports nothing of it: no progress, no spend, still RUNNING. */
   stand(now: number, by: Stillness): void {
     this.settle(now);
     if (this.status !== 'RUNNING') return;
@@ -125,7 +125,7 @@ export class Agent {
     this.retryAt = retryAt;
   }
 
-  /** The gateway does not answer, and is asked again for so long; then the work goes on. */
+  /** The gateway does not answer, and is called again for so long; then the work goes on. */
   wait(now: number, waitMs: number): void {
     this.cut(now, 'PAUSED');
     if (this.status !== 'PAUSED') return;
@@ -133,7 +133,7 @@ export class Agent {
     this.goOn(now);
   }
 
-  /** After so long of asking again it gives up, whatever was left to do. */
+  /** After so long of retries it gives up, whatever was left to do. */
   giveUp(now: number, afterMs: number): void {
     this.cut(now, 'PAUSED');
     if (this.status !== 'PAUSED') return;
@@ -196,7 +196,7 @@ export class Agent {
     return this.startedAt + Math.ceil((this.restMs * missing) / Math.max(1, this.restNanoUsd));
   }
 
-  /** It stops where it halts, whether anybody has looked since or not. */
+  /** It stops where it halts, whether a poll has seen it since or not. */
   private workedMs(now: number): number {
     if (this.still !== null) return 0;
     return Math.min(Math.max(0, now - this.startedAt), this.restMs, this.halt?.afterMs ?? Infinity);

@@ -56,7 +56,7 @@ export class AgentsModel {
     this.keys.set(id, key);
   }
 
-  /** True once it has a name: its start was asked for. */
+  /** True once it has a name: its start was requested. */
   knows(id: ConversationId): boolean {
     return this.keys.has(id);
   }
@@ -71,7 +71,7 @@ export class AgentsModel {
     for (const id of ids) this.agents.get(id)?.cut(this.port.now(), 'IDLE');
   }
 
-  /** The agent's server is dead: what it was at is cut off, and nobody hears of it until it is watched again. */
+  /** The agent's server is dead: what it was at is cut off, and no report of it comes until it is watched again. */
   die(ids: Iterable<ConversationId>): void {
     for (const id of ids) {
       this.agents.get(id)?.cut(this.port.now(), 'IDLE');
@@ -94,7 +94,7 @@ export class AgentsModel {
     }
   }
 
-  /** They stand still in the middle of their work, and say nothing of it. */
+  /** They stand still in the middle of their work, and report nothing of it. */
   stand(ids: Iterable<ConversationId>, by: Stillness): void {
     for (const id of ids) {
       this.agents.get(id)?.stand(this.port.now(), by);
@@ -109,7 +109,7 @@ export class AgentsModel {
     }
   }
 
-  /** Everybody who was ever spoken to. */
+  /** Every conversation that ever had a contact. */
   all(): Iterable<ConversationId> {
     return this.agents.keys();
   }
@@ -182,7 +182,7 @@ export class AgentsModel {
 
   interrupt({ conversationId }: CommandOf<'interruptAgent'>): void {
     const agent = this.agent(conversationId);
-    // Whoever stands still does not hear it either.
+    // An agent that stands still does not receive it either.
     if (!agent.isStill) agent.cut(this.port.now(), 'PAUSED');
     this.pollAgain(conversationId);
   }
@@ -252,10 +252,10 @@ interface GatewayOutage {
   readonly until: number;
 }
 
-/** What passes by itself is asked again for so long, as the Agent Server does by default; then the work ends. */
+/** What passes by itself is retried for so long, as the Agent Server does by default; then the work ends. */
 const ASKED_AGAIN_MS = 10 * MINUTE_MS;
 const LIMITED = 429;
-/** Statuses that are asked again. */
+/** Statuses that are retried. */
 const PASSING: ReadonlySet<number> = new Set([408, 500, 502, 503, 504, 529]);
 
 /** Does nothing to an agent at rest, and nothing once it is over. */

@@ -1,6 +1,6 @@
 /**
  * Ids made of names: the same name gives the same id in every run and on every driver.
- * Owns the derivation; it only has to spread, nobody defends against a forged name here.
+ * Owns the derivation; it only has to spread, and need not resist a forged name.
  */
 import {
   conversationId,
@@ -43,12 +43,12 @@ export function conversationIdOf(run: RunId, key: string, attempt: number): Conv
   return conversationId(hexOf(`conversation/${run}/${key}/${attempt}`));
 }
 
-/** The sandbox that placement would make for a conversation; `tries` tells one placement from the next. */
+/** The sandbox that placement would make for a conversation; `tries` distinguishes one placement from the next. */
 export function sandboxIdOf(id: ConversationId, tries: number): SandboxId {
   return sandboxId(hexOf(`sandbox/${id}/${tries}`));
 }
 
-/** The id of the conversation that a script calls so. */
+/** The id of the conversation to which a script gives that name. */
 export function conversationIdNamed(name: string): ConversationId {
   return conversationId(hexOf(`named/${name}`));
 }

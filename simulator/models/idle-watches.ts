@@ -1,24 +1,24 @@
 /**
- * The idle watches: what a look at a sandbox finds, and when the next look is worth it.
- * Owns looks and their answers as activities/watch-idle.ts gives them; must not decide what they mean for a sandbox.
+ * The idle watches: what a poll of a sandbox finds, and when the next poll is worth it.
+ * Owns polls and their answers as activities/watch-idle.ts gives them; must not decide what they mean for a sandbox.
  */
 import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { Loss, RuntimeModel } from './runtime-model.ts';
 
-/** Looks in a row that found the runtime unreachable before it is called stale, as in the product. */
+/** Polls in a row that found the runtime unreachable before it is called stale, as in the product. */
 const UNKNOWN_POLLS_MAX = 3;
 
 /** Agents of a sandbox, as far as idleness is concerned. */
 interface Idleness {
   /** Latest activity by D9, epoch milliseconds. */
   lastActivityAt(id: SandboxId): number;
-  /** No instant before this one can be idle, unless somebody is cut off from work. */
+  /** No instant before this one can be idle, unless an agent is cut off from work. */
   idleAt(id: SandboxId, idleTimeMs: number): number;
 }
 
-/** What a look shows in the place of the truth: null is up. */
+/** What a poll shows in the place of the truth: null is up. */
 type Sight = (command: CommandOf<'watchIdle'>, loss: Loss | null) => Loss | null;
 /** The last activity that an Agent Server claims: epoch milliseconds, the true one or a later one. */
 export type Claim = (command: CommandOf<'watchIdle'>, lastActivityAt: number) => number;
@@ -27,7 +27,7 @@ interface Watch {
   readonly command: CommandOf<'watchIdle'>;
   /** Instant of the next poll; Infinity when none is. */
   nextAt: number;
-  /** Instants of the looks that are to come beside it: the next one of the poll, and one for an event. */
+  /** Instants of the polls that are to come beside it: the next regular one, and one for an event. */
   pollAt: number;
   eventAt: number;
   unknownPolls: number;
@@ -61,8 +61,8 @@ export class IdleWatches {
   }
 
   /**
-   * Something may be seen: it is looked after that time, beside the looks that are due anyway. There is one poll: whoever
-   * waits for its next look is served by the one that is to come, however many wait for it.
+   * Something may be seen: it is polled after that time, beside the polls that are due anyway. There is one poll: all
+   * that wait for their next poll are served by the one that is to come.
    */
   pollAfter(id: SandboxId, ms: number): void {
     const watch = this.watches.get(id);
@@ -84,7 +84,7 @@ export class IdleWatches {
     for (const id of this.watches.keys()) this.pollAfter(id, ms);
   }
 
-  /** Work ended before its time, so idleness may come before the look that is due. */
+  /** Work ended before its time, so idleness may come before the poll that is due. */
   reconsider(id: SandboxId): void {
     const watch = this.watches.get(id);
     if (watch !== undefined && watch.nextAt !== Infinity) this.armForIdleness(watch);
@@ -108,7 +108,7 @@ export class IdleWatches {
     const event = this.judge(watch, loss);
     if (event !== null) return this.answer(watch, event);
     const isLost = this.runtime.isLost(sandboxId);
-    // Seen wrongly, or not often enough to be sure: the next look of the poll is worth it.
+    // Seen wrongly, or not often enough to be sure: the next regular poll is worth it.
     if (loss !== truth || (loss === 'unknown' && !stale && !isLost)) this.pollAfter(sandboxId, this.pollMs);
     if (idleTimeMs === null || isLost) return;
     const last = Math.max(command.since, this.idleness.lastActivityAt(sandboxId));
@@ -149,7 +149,7 @@ export class IdleWatches {
     }
   }
 
-  /** Several looks in a row have to find nobody, unless the model itself says that it is unknown. */
+  /** Several polls in a row must get no answer, unless the model itself says that it is unknown. */
   private judgeUnknown(watch: Watch): MachineEvent | null {
     const { id: commandId, sandboxId } = watch.command;
     const isSure = this.runtime.isLost(sandboxId) || watch.unknownPolls >= UNKNOWN_POLLS_MAX;

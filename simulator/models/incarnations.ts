@@ -1,10 +1,10 @@
 /**
- * Who is told of incarnations of sandboxes in the models.
+ * The listener for incarnations of sandboxes in the models.
  * Owns the shape only; what follows from one is the listener's.
  */
 import type { SandboxId } from '../../core/ids.ts';
 
-/** Told of incarnations that came up or were stopped. */
+/** Notified of incarnations that came up or were stopped. */
 export interface Incarnations {
   started(incarnation: Incarnation): void;
   stopped(incarnation: Incarnation): void;

@@ -32,7 +32,7 @@ export interface AgentBehaviour {
   readonly outcomes: { readonly FINISHED: number; readonly ERROR: number; readonly STUCK: number };
   /** Share of works that stop on a rate limit on the way, and for how long the gateway says to wait. */
   readonly rateLimit: { readonly share: number; readonly wait: Distribution };
-  /** Share of works that ask for a confirmation on the way; null: nobody ever answers. */
+  /** Share of works that request a confirmation on the way; null: no user ever answers. */
   readonly confirmation: { readonly share: number; readonly answerAfter: Distribution | null };
   /** Share of works with a quiet stretch, its length, and the share of those in which a tool holds a lease (D9). */
   readonly quiet: { readonly share: number; readonly length: Distribution; readonly leased: number };
@@ -55,7 +55,7 @@ interface AgentRule {
   readonly behaviour: AgentBehaviour;
 }
 
-/** How often a command fails; `first` fails that many of its kind before chance is asked. */
+/** How often a command fails; `first` fails that many of its kind before chance decides. */
 export interface FailureRate {
   readonly first?: number;
   readonly share?: number;
@@ -77,7 +77,7 @@ export interface ModelOptions {
   readonly checkFails: number;
   /** By model name; `default` for every other. */
   readonly prices: Readonly<Record<string, TokenPrice>> & { readonly default: TokenPrice };
-  /** How often a runtime is asked although nothing was heard. */
+  /** How often a runtime is polled although no event came. */
   readonly pollMs: number;
   /** The longest wait between two tries to get a slot while all are taken; absent: that of a driver's retries. */
   readonly slotRetryMaxMs?: number;
@@ -100,7 +100,7 @@ const PRICE_DEFAULT: TokenPrice = {
   cachedInputFemtoUsd: 300_000_000n,
 };
 
-/** A plausible deployment, measured nowhere: a first look, not a forecast. */
+/** A plausible deployment, measured nowhere: a first estimate, not a forecast. */
 export const MODELS_DEFAULT: ModelOptions = {
   runtime: {
     boot: lognormal(4 * SECOND_MS, 20 * SECOND_MS),

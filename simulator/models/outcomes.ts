@@ -1,5 +1,5 @@
 /**
- * What a command does to the world, and what its caller is told: one effect, one answer, no clock.
+ * What a command does to the world, and what its caller gets back: one effect, one answer, no clock.
  * Owns effects and answers; when they happen, and how often they are tried, is decided by its callers.
  */
 import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/machine/command.ts';
@@ -109,7 +109,7 @@ export class Outcomes {
     }
   }
 
-  /** The call of the runtime alone, once more, whoever still wants it. */
+  /** The call of the runtime alone, once more, even when no caller wants it any more. */
   repeat(command: CarriedOut): void {
     switch (command.type) {
       case 'createSandbox':
@@ -215,7 +215,7 @@ export class Outcomes {
     }
   }
 
-  /** Why the Agent Server of the incarnation cannot be spoken to; null when it can. */
+  /** Why the Agent Server of the incarnation cannot be called; null when it can. */
   private missing({ sandboxId, generation }: Incarnation): CallError | null {
     const { runtime } = this.parts;
     if (runtime.isUp(sandboxId, generation)) return null;
@@ -257,7 +257,7 @@ export class Outcomes {
     }
   }
 
-  /** Claimed first, then asked: whoever is placed in between finds it going (D11). */
+  /** Claimed first, then checked: a conversation that is placed in between finds it going (D11). */
   private cleanUp(command: CommandOf<'cleanUpSandbox'>): MachineEvent {
     const { id: commandId, runId, sandboxId, how, whileRunning } = command;
     const { port, placement, runs } = this.parts;
@@ -273,7 +273,7 @@ export class Outcomes {
     return { type: 'sandboxCleanedUp', commandId, sandboxId, isOurs };
   }
 
-  /** Made again, each is known already. */
+  /** Made again, each already exists. */
   private warmPool(command: CommandOf<'warmPool'>): MachineEvent {
     const { id: commandId, userId, size } = command;
     const { port, placement, policy } = this.parts;

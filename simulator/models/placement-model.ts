@@ -20,8 +20,8 @@ import type { Policy } from './model-options.ts';
 import { SlotModel } from './slot-model.ts';
 
 /**
- * With the sandbox that refused before, when it goes because nobody is in it; and whether it stood in the line and took
- * no slot.
+ * With the sandbox that refused before, when it goes because no conversation is in it; and whether it stood in the line
+ * and took no slot.
  */
 export type PlaceOutcome = { readonly leftBehind?: SandboxId; readonly leftLine?: true } & (
   | ({ readonly kind: 'placed' } & Attachment)
@@ -47,7 +47,7 @@ const ATTEMPT_OVER = refused('not_found', 'Cannot place: its attempt is over');
 interface Attachment {
   readonly sandboxId: SandboxId;
   readonly created: boolean;
-  /** Whether the sandbox is outside the pool that was asked; absent where none was. */
+  /** Whether the sandbox is outside the pool that was requested; absent where none was. */
   readonly spilled?: boolean | undefined;
 }
 
@@ -58,9 +58,9 @@ export class PlacementModel {
   private readonly runOf = new Map<ConversationId, RunId>();
   private readonly attached = new Map<ConversationId, Attachment>();
   private readonly members = new Map<SandboxId, Set<ConversationId>>();
-  /** Where those who have left were. */
+  /** The sandboxes of conversations that have left. */
   private readonly left = new Map<ConversationId, SandboxId | null>();
-  /** Asked again, whoever was refused for good is refused again. */
+  /** On a repeated call a conversation that was refused for good is refused again. */
   private readonly refusals = new Map<ConversationId, PlaceOutcome>();
   private readonly conversations = new KnownConversations();
   private readonly draining = new Set<SandboxId>();
@@ -83,7 +83,7 @@ export class PlacementModel {
     }
   }
 
-  /** Somebody in it is at work; one that was attached and has no record yet is: its start goes on. An old row knows of none. */
+  /** An agent in it is at work, or a conversation without a record yet is still starting. An old row counts neither. */
   hasWork(sandboxId: SandboxId): boolean {
     for (const id of this.membersOf(sandboxId)) if (!this.conversations.isResting(id)) return true;
     return false;
@@ -104,7 +104,7 @@ export class PlacementModel {
     return this.attached.get(id)?.sandboxId ?? null;
   }
 
-  /** The sandbox whose workspace somebody can read now: its conversation has started, and it is up; null for none. */
+  /** The sandbox whose workspace can be read now: its conversation has started, and it is up; null for none. */
   openTo(id: ConversationId): SandboxId | null {
     const home = this.homeOf(id);
     const isOpen = home !== null && this.conversations.isReady(id) && this.rows.get(home)?.available === true;
@@ -117,7 +117,7 @@ export class PlacementModel {
 
   place(command: CommandOf<'placeConversation'>, poll: Look): PlaceOutcome {
     const { conversationId, excluded } = command;
-    // A placement that comes late would take a slot for nobody (D11).
+    // A late placement would take a slot for a conversation that has left (D11).
     if (this.left.has(conversationId)) return refused('not_found', 'Cannot place: it has left');
     const recorded = this.attached.get(conversationId);
     const isMoved = recorded !== undefined && excluded.includes(recorded.sandboxId);
@@ -126,7 +126,7 @@ export class PlacementModel {
     const found = this.outcomeOf(command, isMoved ? undefined : recorded, poll);
     const stood = leavesLine(found) && this.slots.leaveLine(conversationId);
     const outcome: PlaceOutcome = passesSlotOn(stood, found) ? { ...found, leftLine: true } : found;
-    // Asked of the last refusal, and not of this move: a repeat of this call says the same.
+    // Decided by the last refusal, and not by this move: a repeat of this call returns the same.
     const last = excluded.at(-1);
     return last === undefined || !this.drainIfEmpty(last) ? outcome : { ...outcome, leftBehind: last };
   }
@@ -204,7 +204,7 @@ export class PlacementModel {
     return [...this.slots.holders.keys()].filter((id) => [...this.membersOf(id)].some(isOfRun)).length;
   }
 
-  /** True when the sandbox goes with its last conversation, also when asked again; nothing is placed there any more (D11). */
+  /** True when the sandbox goes with its last conversation, also on a repeat; it takes no placement any more (D11). */
   detach(id: ConversationId): boolean {
     this.slots.leaveLine(id);
     const sandboxId = this.attached.get(id)?.sandboxId ?? this.left.get(id);
@@ -224,12 +224,12 @@ export class PlacementModel {
     const row = this.rows.get(sandboxId);
     if (!goesWhenEmpty(this.members.get(sandboxId)?.size ?? 0, row?.createdBy ?? 'placement')) return false;
     this.draining.add(sandboxId);
-    // Its machine never spoke, so nothing else would give the slot back.
+    // Its machine never reported, so nothing else would give the slot back.
     if (row === undefined) this.slots.end(sandboxId);
     return true;
   }
 
-  /** One that is to be removed takes nobody in from then on. */
+  /** One that is to be removed takes no conversation in from then on. */
   claim(
     sandboxId: SandboxId,
     options: {

@@ -1,6 +1,6 @@
 /**
- * Pools of runs in memory: whose a sandbox is, and who takes a place in it.
- * Owns what a store keeps in columns of its own; who is placed where is decided by the core.
+ * Pools of runs in memory: whose a sandbox is, and which conversations take a place in it.
+ * Owns what a store keeps in columns of its own; the core decides which conversation is placed where.
  */
 import type { ConversationId, RunId, SandboxId, UserId } from '../../core/ids.ts';
 import type { PlacementCandidate, PooledSandbox } from '../../core/placement/place.ts';
@@ -27,10 +27,10 @@ export class PoolModel implements PoolFacts {
   readonly joined: PoolJoin[] = [];
   private readonly members = new Map<SandboxId, Member>();
   private readonly homes = new Map<ConversationId, Member>();
-  /** Whose attempt is over: they take no place any more, and get none. */
+  /** Conversations whose attempt is over: they take no place any more, and get none. */
   private readonly left = new Set<ConversationId>();
 
-  /** With the row of an item: who is of an earlier attempt, or of one that is over, has given its place back. */
+  /** With the row of an item: conversations of an earlier or ended attempt have given their place back. */
   note({ left = [] }: RunItemRow): void {
     for (const id of left) {
       this.left.add(id);
@@ -52,7 +52,7 @@ export class PoolModel implements PoolFacts {
     this.members.set(sandboxId, { ...joined, held: new Set(), affinity: null, placedCount: 0 });
   }
 
-  /** Whoever comes to an empty sandbox says whose kind it is from then on. */
+  /** A conversation that comes to an empty sandbox sets its affinity from then on. */
   take(sandboxId: SandboxId, id: ConversationId, { affinity }: PoolPlacement): void {
     const member = this.members.get(sandboxId);
     if (member === undefined) return;
@@ -85,7 +85,7 @@ export class PoolModel implements PoolFacts {
       .map(([sandboxId, { held }]) => ({ sandboxId, heldCount: held.size }));
   }
 
-  /** Reserved, and its machine has not spoken yet: a store has a row of it all the same. */
+  /** Reserved, and its machine has not reported yet: a store has a row of it all the same. */
   *coming(hasSpoken: (id: SandboxId) => boolean): Iterable<Omit<PlacementCandidate, 'draining'>> {
     for (const [sandboxId, { userId, joinedAt }] of this.members) {
       if (hasSpoken(sandboxId)) continue;

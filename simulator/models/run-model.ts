@@ -1,6 +1,6 @@
 /**
  * What a run orders: start requests made of plan items, checks, collections, reconciliation, the report.
- * Owns the plans and what collections have told; must not decide how an item ends.
+ * Owns the plans and what collections have reported; must not decide how an item ends.
  */
 import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationSpec } from '../../core/conversation/state.ts';
@@ -19,7 +19,7 @@ export const SIMULATED_USER = userId('local');
 export const ITERATIONS_DEFAULT = 500;
 
 export class RunModel {
-  /** Integer nano-USD that collections have told, all runs together. */
+  /** Integer nano-USD that collections have reported, all runs together. */
   toldNanoUsd = 0;
   private readonly plans = new Map<RunId, Plan>();
   private readonly grouping: GroupingStrategy;
@@ -84,7 +84,7 @@ export class RunModel {
     return this.runOf.get(id) === runId;
   }
 
-  /** Collected again it is told anew, not once more: the newest figure counts. */
+  /** A repeated collection replaces the figure and does not add to it: the newest counts. */
   collected(
     { id: commandId, runId, index, attempt }: CommandOf<'collectItem'>,
     costNanoUsd: number,

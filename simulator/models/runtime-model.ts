@@ -1,5 +1,5 @@
 /**
- * The runtime: which incarnations are up, which may still come up, and what it answers when it is asked.
+ * The runtime: which incarnations are up, which may still come up, and what it answers when it is queried.
  * Owns live objects, archives and the fence of ports/sandbox-runtime.ts; must not decide what a sandbox's status is.
  */
 import { isActivity, type Contact } from '../../core/sandbox/activity.ts';
@@ -15,7 +15,7 @@ const SIGHTINGS_MIN = 2;
 type Listing = (id: SandboxId, sweep: number) => 0 | 1 | 2;
 
 /**
- * Runtime objects that stand beside the incarnations: left by a start that failed, or started by somebody else.
+ * Runtime objects that stand beside the incarnations: left by a start that failed, or started from outside.
  * Owns them and the sweep that removes them. The sweep is an assumption on runtimes, not a rule of core/: a runtime
  * removes what it finds under our label and never started for us, once it saw it in two sweeps in a row.
  */
@@ -67,7 +67,7 @@ class ForeignObjects {
   }
 }
 
-/** What the runtime says when it is asked about a sandbox that it does not have any more. */
+/** What the runtime answers about a sandbox that it does not have any more. */
 export type Loss = 'crashed' | 'evicted' | 'gone' | 'unknown';
 
 /** `again`: it was up already. `stale`: a newer or ended incarnation. `gone`: its storage was removed. */
@@ -90,7 +90,7 @@ export class RuntimeModel {
   readonly frozen = new Set<SandboxId>();
   /** Dead processes whose number belongs to another one: taken for alive. */
   readonly mistaken = new Set<SandboxId>();
-  /** The daemon does not answer: nothing is known of anybody. */
+  /** The daemon does not answer: no sandbox's state can be read. */
   isAway = false;
   private readonly removed = new Set<SandboxId>();
   private readonly whys = new Map<SandboxId, string>();
@@ -99,14 +99,14 @@ export class RuntimeModel {
   private readonly port: ModelPort;
   private readonly changed: (id: SandboxId) => void;
 
-  /** `changed` is told when a watch has something to see. */
+  /** `changed` is called when a watch has something to see. */
   constructor(port: ModelPort, changed: (id: SandboxId) => void) {
     this.port = port;
     this.changed = changed;
     this.foreign = new ForeignObjects(port);
   }
 
-  /** Idempotent by generation; an older incarnation that is still up, or an object of nobody, is stopped first. */
+  /** Idempotent by generation; an older incarnation that is still up, or an ownerless object, is stopped first. */
   up(sandboxId: SandboxId, generation: number): StartOutcome {
     const fence = this.fenceOf(sandboxId);
     if (generation <= fence.ended || generation < fence.started) return 'stale';
@@ -168,7 +168,7 @@ export class RuntimeModel {
     if (this.isUp(sandboxId, generation)) this.live.delete(sandboxId);
   }
 
-  /** An object that nobody owns stays behind, unless nothing of the sandbox may be there any more. */
+  /** An object without an owner stays behind, unless nothing of the sandbox may be there any more. */
   leave(sandboxId: SandboxId): void {
     const isOver = this.removed.has(sandboxId) || this.isDestroyed(sandboxId);
     if (!isOver && !this.live.has(sandboxId)) this.foreign.add(sandboxId);
@@ -190,14 +190,14 @@ export class RuntimeModel {
     this.lost.set(sandboxId, 'gone');
   }
 
-  /** Something happens to the runtime that nobody ordered; the watch sees it when it next asks. */
+  /** Something happens to the runtime that was not ordered; the watch sees it at its next poll. */
   lose(sandboxId: SandboxId, loss: Loss): void {
     this.lost.set(sandboxId, loss);
     if (loss === 'gone' || loss === 'evicted') this.live.delete(sandboxId);
     this.changed(sandboxId);
   }
 
-  /** It can be asked again. */
+  /** It can be queried again. */
   find(sandboxId: SandboxId): void {
     this.lost.delete(sandboxId);
     this.changed(sandboxId);
@@ -224,7 +224,7 @@ export class RuntimeModel {
     return this.lost.has(sandboxId);
   }
 
-  /** It cannot be asked for now, whatever it is. */
+  /** It cannot be queried for now, whatever it is. */
   isSilent(sandboxId: SandboxId): boolean {
     return this.isAway || this.frozen.has(sandboxId);
   }

@@ -1,6 +1,6 @@
 /**
  * Placements and resumes while slots may be short: one try, and what the policy says when all are taken (D17).
- * Owns the tries; a sandbox with a working agent is never asked to make room.
+ * Owns the tries; a sandbox with a working agent is never ordered to make room.
  */
 import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { userId, type SandboxId } from '../../core/ids.ts';
@@ -66,7 +66,7 @@ export class SlotSeeker {
     }
     const outcome = placement.place(command, { now: port.now(), lastActivityAt, fails });
     const left = outcome.leftBehind === undefined ? {} : { leftBehind: outcome.leftBehind };
-    // Whoever leaves the line may have been next in it.
+    // A conversation that leaves the line may have been next in it.
     const passesOn = outcome.leftLine === true || outcome.leftBehind !== undefined;
     if (command.onlyLeaves === true || passesOn) offerRoom(port, placement);
     if (outcome.kind === 'waits') {
@@ -97,7 +97,7 @@ export class SlotSeeker {
     const { placement, policy } = this.parts;
     const { id: commandId, sandboxId: waiterId, inRun = false } = command;
     const user = userId(command.userId);
-    // Given up meanwhile, it would have nobody who gives it back.
+    // A slot for a resume that was given up meanwhile would never be given back.
     const row = placement.rows.get(waiterId);
     if (row !== undefined && !isResuming(row, command.generation))
       return { type: 'slotRefused', commandId, reason: 'the resume was given up' };
@@ -139,7 +139,7 @@ export class SlotSeeker {
   }
 }
 
-/** Whoever is next in the line is told to ask again (D29). */
+/** The next waiter in the line gets an event to try again (D29). */
 export function offerRoom(port: ModelPort, placement: PlacementModel): void {
   for (const { machine, waiterId: id } of placement.slots.nextInLine())
     port.deliver({ machine, id }, { type: 'roomOffered' });

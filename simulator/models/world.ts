@@ -44,7 +44,7 @@ interface Troubles {
 /** A command that is not answered by the end of its time alone. */
 type Watching = CommandOf<'watchIdle'> | CommandOf<'watchAgent'>;
 
-/** Carries out what machines order, and answers what checkers ask. */
+/** Carries out what machines order, and answers the queries of checkers. */
 export class World implements WorldModel, WorldFacts {
   readonly runtime: RuntimeModel;
   readonly placement: PlacementModel;
@@ -179,20 +179,20 @@ export class World implements WorldModel, WorldFacts {
     return latestActivity(this.contactAt(sandboxId), ofAgents);
   }
 
-  /** Somebody reads a workspace: one that is released is resumed for it, and that counts once it is up (D7, D9). */
+  /** A user reads a workspace: one that is released is resumed for it, and that counts once it is up (D7, D9). */
   hears({ machine, id }: EntityAddress, { type }: MachineEvent): void {
     if (machine !== 'conversation' || type !== 'accessRequested') return;
     const home = this.placement.openTo(id as ConversationId);
     if (home !== null) this.runtime.contact(home, { kind: 'workspace' });
   }
 
-  /** Something happens to a runtime that nobody ordered; whoever works in it works on only where it just cannot be asked. */
+  /** A runtime fails without an order; agents in it work on only where it just cannot be queried. */
   lose(sandboxId: SandboxId, loss: Loss): void {
     this.runtime.lose(sandboxId, loss);
     if (loss !== 'unknown') this.agents.die(this.placement.membersOf(sandboxId));
   }
 
-  /** It can be asked again. */
+  /** It can be queried again. */
   find(sandboxId: SandboxId): void {
     this.runtime.find(sandboxId);
     this.agents.revive(this.placement.membersOf(sandboxId));
@@ -249,7 +249,7 @@ export class World implements WorldModel, WorldFacts {
     return { runtime: incidents, agents: new AgentIncidents({ port, injector, agents, pollMs }) };
   }
 
-  /** When it came to be, or something that counts last reached it. */
+  /** When it was created, or something that counts last reached it. */
   private contactAt(sandboxId: SandboxId): number {
     const since = this.placement.rows.get(sandboxId)?.createdAt ?? 0;
     return latestActivity(since, [this.runtime.touched.get(sandboxId) ?? null]);

@@ -18,7 +18,7 @@ const TOKEN_OF_ONE_NANO_USD: TokenPrice = {
 };
 const NEVER = { share: 0 } as const;
 
-/** What the recording does not tell is taken from `base`. */
+/** What the recording does not contain is taken from `base`. */
 export function fitModels(recording: Recording, base: ModelOptions): ModelOptions {
   const { conversations, bootsMs, starts } = recording;
   const pricing = pricingOf(conversations);

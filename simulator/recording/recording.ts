@@ -8,7 +8,7 @@ import type { AttemptFacts, ItemFacts, RunFacts } from './run-facts.ts';
 
 export type RecordedOutcome = keyof AgentBehaviour['outcomes'];
 
-/** The last attempt at one item. Null: the store did not tell. */
+/** The last attempt at one item. Null: the store has no value. */
 export interface RecordedConversation {
   readonly key: string;
   /** Attempts there were; only the last one is played. */
@@ -46,7 +46,7 @@ export interface Recording {
    * its item to its stop; null where it had several conversations, empty where nothing is known.
    */
   readonly handoversMs: readonly (number | null)[];
-  /** Conversations that were asked for, and those of them that did not come up. */
+  /** Conversations that were requested, and those of them that did not come up. */
   readonly starts: { readonly asked: number; readonly failed: number };
   readonly conversations: readonly RecordedConversation[];
 }
@@ -125,7 +125,7 @@ function restOf(
   return status === 'FINISHED' || status === 'ERROR' || status === 'STUCK' ? { at, outcome: status } : null;
 }
 
-/** A job's check is asked only of what finished (D28). */
+/** A job's check is run only for what finished (D28). */
 function checkOf(outcome: Outcome | null): boolean | null {
   if (outcome === 'succeeded') return true;
   return outcome === 'check_failed' ? false : null;
@@ -158,7 +158,7 @@ function handoversOf(
     stays
       .sort((a, b) => a.createdAt - b.createdAt)
       .map(({ sandboxId, admittedAt, createdAt, withinMs }, index) => {
-        // Slots go on in the order in which they come free, to whoever was admitted first (D29).
+        // Slots go on in the order in which they come free, to the conversation that was admitted first (D29).
         const freeAt = index < slots ? admittedAt : (freed[index - slots] ?? admittedAt);
         return [sandboxId, withinMs + Math.max(0, createdAt - Math.max(freeAt, admittedAt))];
       }),
@@ -185,7 +185,7 @@ function staysOf(items: readonly ItemFacts[], attempts: readonly AttemptFacts[])
 }
 
 function mostAtOnce(stays: readonly Stay[]): number {
-  // A slot that is freed in the same millisecond is free for who comes then.
+  // A slot that is freed in the same millisecond is free for a conversation that comes then.
   const changes = stays
     .flatMap(({ createdAt, stoppedAt }) => [
       { at: createdAt, by: 1 },

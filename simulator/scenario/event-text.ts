@@ -1,11 +1,11 @@
 /**
- * One past event in words, for whoever reads why something failed.
+ * One past event in words, for people who read why something failed.
  * Owns the wording; a trace has the same steps whole.
  */
 import { formatDuration } from '../../dsl/duration.ts';
 import type { PastEvent } from './last-events.ts';
 
-/** Ids are cut to what tells them apart. */
+/** Ids are cut to what distinguishes them. */
 const ID_SHOWN = 8;
 
 /** `11h59m58s sandbox/1f8e22c0 idleReached: phase=pausing, transition=pausing` */

@@ -1,8 +1,8 @@
 /**
  * What expectations see of a play: the states of the machines and the facts of the world, under the names of
  * dsl/expression/observation.ts.
- * Owns the reading, and what may be kept from one look to the next; must not decide or change anything. Looks follow
- * almost every step, so a part that nobody asks for is not read.
+ * Owns the reading, and what may be kept from one observation to the next; must not decide or change anything. Almost
+ * every step is observed, so a part that no expectation uses is not read.
  */
 import type { ItemPhase } from '../../core/machine/projection.ts';
 import { NANO_PER_USD } from '../../core/money/money.ts';
@@ -42,7 +42,7 @@ export class Observer {
   private readonly plan: Plan;
   private readonly startAt: number;
   private readonly tally = new Tally();
-  /** The same list as long as nothing in it changes: whoever converts it does so once. */
+  /** The same list as long as nothing in it changes: the expression language converts it only once. */
   private convs: readonly ConversationSeen[] = [];
   private readonly stale = new Set<number>();
   private readonly sandboxes = new Map<SandboxId, SandboxState>();
@@ -55,7 +55,7 @@ export class Observer {
     for (const index of plan.items.keys()) this.stale.add(index);
   }
 
-  /** Takes note of a step; false when nothing that expectations can ask for has changed by it. */
+  /** Takes note of a step; false when nothing that expectations can read has changed by it. */
   see(step: SimulationStep): boolean {
     this.tally.add(step);
     const { address, before, after } = step;
@@ -70,7 +70,7 @@ export class Observer {
     }
   }
 
-  /** As it stands now: to be read before the play goes on, because a part is read when it is first asked for. */
+  /** As it stands now: to be read before the play goes on, because a part is read on its first use. */
   observe(play: Observed): Observation {
     const { run, simulation, world } = play;
     const now = simulation.now();
@@ -113,7 +113,7 @@ export class Observer {
     return before === null || shown(before) !== shown(after);
   }
 
-  /** What neither changed nor ages is seen as the same object: whoever converts it does so once. */
+  /** What neither changed nor ages is seen as the same object: the expression language converts it only once. */
   private sandboxAt(
     state: SandboxState,
     { world: { hosts }, now }: { readonly world: Observed['world']; readonly now: number },
@@ -162,7 +162,7 @@ export class Observer {
   }
 }
 
-/** The fields of a sandbox that can be asked for, the present time aside. */
+/** The fields of a sandbox that expectations can read, the present time aside. */
 function shown(state: SandboxState): string {
   const { phase, status, pauseReason, generation, sessionStartedAt, releasedAt, attached } = state;
   return [

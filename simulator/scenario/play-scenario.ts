@@ -40,7 +40,7 @@ export interface ScenarioQuestion extends ScenarioLanguage {
   readonly stage?: OpenStage;
 }
 
-/** What came of one expectation. */
+/** The result of one expectation. */
 export interface ExpectationResult {
   readonly expectation: Expectation;
   readonly held: boolean;
@@ -50,11 +50,11 @@ export interface ExpectationResult {
   readonly values: readonly PartValue[];
   /** Why it could not be evaluated; null when it could. */
   readonly reason: string | null;
-  /** Of whom it is about, else of whoever moved last; empty when it held. */
+  /** Of the entities it is about, else of the one that moved last; empty when it held. */
   readonly events: readonly PastEvent[];
 }
 
-/** What came of a scenario. */
+/** The outcome of a scenario. */
 export interface ScenarioAnswer {
   readonly plan: PlanAnswer;
   /** In the order of the file. */
@@ -153,7 +153,7 @@ class ScenarioPlay {
     return new RandomStream(this.seed).split(name);
   }
 
-  /** Somebody starts a conversation over the API, as the deployment places those that say nothing. */
+  /** A client starts a conversation over the API, as the deployment places those that say nothing. */
   private planArrivals({ arrivals }: Scenario): void {
     const { simulation, world, startAt } = this.play;
     const offsets = arrivalOffsets(arrivals.conversations, this.chance('arrivals/conversations'));
@@ -165,7 +165,7 @@ class ScenarioPlay {
       });
   }
 
-  /** From one instant at which something happens to the next, and a look after each. */
+  /** From one instant at which something happens to the next, and an observation after each. */
   private playTo(end: number): void {
     const { simulation } = this.play;
     for (let at = simulation.nextAt; at !== null && at <= end; at = simulation.nextAt) {
@@ -249,7 +249,7 @@ function lookAt(that: Expectation['that'], values: Readonly<Record<string, Value
   }
 }
 
-/** In the order of whom they are for; gaps add up, what is written is taken as it is. */
+/** In the order of the items or conversations they are for; gaps add up, what is written is taken as it is. */
 export function arrivalOffsets(arrivals: ScenarioArrivals | null, random: RandomStream): readonly number[] {
   if (arrivals === null) return [];
   if (arrivals.kind === 'at') return arrivals.atMs;
@@ -268,7 +268,7 @@ interface Expressed {
   readonly values: readonly PartValue[];
 }
 
-/** Whom an expression is about: the conversations and sandboxes that it names. */
+/** The conversations and sandboxes that an expression names. */
 function concernedBy(
   { source, values }: Expressed,
   seen: Observation,

@@ -1,6 +1,6 @@
 /**
- * What a scenario lets happen at an instant: whom it strikes, and how that reaches an entity or the world.
- * Owns the choice among conversations and sandboxes; what they make of it is the rules' business.
+ * What a scenario lets happen at an instant: which entity it strikes, and how that reaches an entity or the world.
+ * Owns the choice among conversations and sandboxes; what they make of it is decided by the rules.
  */
 import type { MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationId, EntityAddress, SandboxId } from '../../core/ids.ts';
@@ -38,7 +38,7 @@ const LOSSES = { crash: 'crashed', lose: 'gone', disconnect: 'unknown' } as cons
   Loss
 >;
 
-/** Returns how many it struck: 0 when there is nobody it could be about. `requestId` is unique in the play. */
+/** Returns how many it struck: 0 when no entity fits. `requestId` is unique in the play. */
 export function strike(stage: ActionStage, action: ScenarioAction, requestId: string): number {
   const { simulation, world, runAddress } = stage;
   switch (action.do) {
@@ -132,7 +132,7 @@ function conversationsOf({ run, simulation, world }: ActionStage, target: Scenar
   return picked(up, target.pick, (id) => world.agents.find(id)?.lastActivityAt(simulation.now()) ?? 0);
 }
 
-/** Whoever is up; a resume is for those that are not. */
+/** Those that are up; a resume is for those that are not. */
 function sandboxesOf(
   { run, simulation, world }: ActionStage,
   { do: what, sandbox }: SandboxAction,

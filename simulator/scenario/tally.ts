@@ -26,7 +26,7 @@ export class Tally {
     if (address.machine === 'run') this.run = after as RunState;
     if (event.type !== 'itemCollected' || before === null) return;
     const past = itemAt(before as RunState, event.index);
-    // An answer that nobody awaited changes no item.
+    // An answer that was not awaited changes no item.
     if (past !== itemAt(after as RunState, event.index)) this.collected.set(event.index, past?.attempt ?? 0);
   }
 

@@ -160,7 +160,7 @@ function boundedTable(columns: readonly Column[], rows: readonly (readonly strin
   ];
 }
 
-/** More bars make a page of megabytes that nobody scrolls to the end of. */
+/** More bars make a page of megabytes that no reader scrolls to the end of. */
 export const GANTT_ROWS_MAX = 500;
 /** An item that was tried a thousand times shows its beginning. */
 const STRETCHES_MAX = 200;
@@ -210,10 +210,10 @@ function row({ key, stretches }: SimulatedConversation, index: number, span: Tim
 
 /**
  * What the page of a simulation has beside the style of all pages.
- * Owns which of the console's colours each activity and curve has; none is told apart by colour alone.
+ * Owns which of the console's colours each activity and curve has; none is distinguished by colour alone.
  */
 
-/** Names of tokens; tests look for their colours in a picture. */
+/** Names of tokens; tests search a picture for their colours. */
 export const FIGURE_TOKENS = {
   queued: '--series-11',
   starting: '--series-2',

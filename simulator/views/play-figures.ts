@@ -97,7 +97,7 @@ export function queuedTimes(conversations: readonly SimulatedConversation[], end
   );
 }
 
-/** `8 succeeded, 2 not ended`, in the order in which they are met; empty for nobody. */
+/** `8 succeeded, 2 not ended`, in the order in which they are met; empty without conversations. */
 export function outcomesText(
   conversations: readonly { readonly outcome: string | null }[],
   notEnded = 'not ended',

@@ -6,7 +6,7 @@ import type { IdempotencyKeys } from '../../ports/idempotency-keys.ts';
 import { columnText } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 
-/** As long as any client repeats a request; whoever comes later has another one in mind. */
+/** Longer than any client repeats a request; a later request with the key is a new one. */
 const KEPT_MS = 24 * 60 * 60 * 1_000;
 
 export function idempotencyKeyStore(connection: StoreConnection): IdempotencyKeys {
@@ -20,7 +20,7 @@ export function idempotencyKeyStore(connection: StoreConnection): IdempotencyKey
         const { mark: kept } = await transaction
           .insertInto('idempotency_key')
           .values({ user_id: userId, target: columnText(target), key: columnText(key), mark, used_at: at })
-          // An update that changes at most the instant: it is answered with the row, whoever was first.
+          // An update that changes at most the instant, so that the statement always returns the stored row.
           .onConflict((conflict) =>
             conflict.columns(['user_id', 'target', 'key']).doUpdateSet((row) => ({
               used_at: row

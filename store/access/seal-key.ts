@@ -1,6 +1,6 @@
 /**
  * The key that seals secrets at rest, and keys derived from it (D20).
- * Owns where it comes from and that nobody else can read it; the bytes never become text outside the key file.
+ * Owns its source and that no other user can read it; the bytes never become text outside the key file.
  */
 import { createHash, createSecretKey, hkdfSync, randomBytes, type KeyObject } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ export const SEAL_KEY_BYTES = 32;
 
 /** The key under which secrets are stored. */
 export interface SealKey {
-  /** Names the key without telling it; stored with every sealed value. */
+  /** Names the key without revealing it; stored with every sealed value. */
   readonly id: string;
   /** Prints as an object, never as its bytes. */
   readonly key: KeyObject;
@@ -40,7 +40,7 @@ export function sealKey(bytes: Uint8Array): SealKey {
   return { id, key };
 }
 
-/** For processes that have nothing in common but a long random text: the same text gives the same key. */
+/** For processes that share only a long random text: the same text gives the same key. */
 export function sealKeyOfSecret(secret: string): SealKey {
   const bytes = hkdfSync('sha256', secret, new Uint8Array(0), 'parley/shared-secret', SEAL_KEY_BYTES);
   return sealKey(new Uint8Array(bytes));
@@ -92,7 +92,7 @@ function parseKey(text: string, origin: string): SealKey {
   return sealKey(bytes);
 }
 
-/** Written aside and linked, so that of two processes one makes the key, and nobody reads half of it. */
+/** Written aside and linked, so that of two processes one makes the key, and neither reads half of it. */
 function createOnce(file: string, random: (bytes: number) => Uint8Array): void {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return;
   mkdirSync(path.dirname(file), { recursive: true });

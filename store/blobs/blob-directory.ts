@@ -82,7 +82,7 @@ async function writeAll(
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Opens when the first chunk is asked for, so that a stream nobody reads holds no file open. */
+/** Opens when the first chunk is read, so that an unread stream holds no file open. */
 async function* readBlob(file: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(file) as AsyncIterable<Buffer>;
 }

@@ -1,14 +1,14 @@
 /**
  * Results that live elsewhere, with a folder of this machine for copies of them.
- * Owns that a copy is made when somebody asks for it, and that one that cannot be made is named and spoils no other.
+ * Owns that a copy is made when a command needs it, and that a failed copy is named and does not affect the others.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { LocalResults, Results } from '../../ports/results.ts';
 import type { RunId } from '../../core/ids.ts';
 
-/** More than a run has; a listing of more would not be held in memory. */
+/** More than a run has; a longer listing would not fit into memory. */
 const FILES_MAX = 1_000_000;
-/** Enough that the time of one way to the store and back does not count for each. */
+/** Enough that round trips to the store overlap. */
 const AT_ONCE = 8;
 
 export function copiedResults(results: Results, copies: LocalResults): LocalResults {
@@ -39,7 +39,7 @@ interface Copying {
   readonly name: string;
 }
 
-/** False where this machine takes no file of that name, or it is gone meanwhile. */
+/** False where this machine accepts no file of that name, or the result is gone meanwhile. */
 async function copy({ from, to, runId, name }: Copying): Promise<boolean> {
   const file = { runId, key: null, name };
   const content = await from.read(file);
@@ -53,7 +53,7 @@ async function copy({ from, to, runId, name }: Copying): Promise<boolean> {
   }
 }
 
-/** A file may stand where a folder is wanted, and what an object store takes for a name a disk may not. */
+/** A file may be in the place of a folder, and a disk may refuse a name that an object store accepts. */
 function isForItsName(error: unknown): boolean {
   if (!(error instanceof ParleyError)) return false;
   if (error.code === 'invalid_request') return true;

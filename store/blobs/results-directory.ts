@@ -9,12 +9,12 @@ import type { RunId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
 import type { LocalResults, ResultFile, ResultName } from '../../ports/results.ts';
 
-/** Item keys may hold slashes; a part is any name a file system takes, but no way up and no control character. */
+/** Item keys may hold slashes; a part is any file name without control characters, but not `.` or `..`. */
 const PART_PATTERN = /^[^/\\\p{Cc}]+$/u;
 
 /**
- * `notes` is a folder of the installation that remembers the root of each run, so that its results stay together
- * whoever goes on with it, from whichever folder; null where nobody does.
+ * `notes` is a folder of the installation that stores the root of each run, so that its results stay together when
+ * another process continues the run from another folder; null where none does.
  */
 export function createResultsDirectory(root: string, notes: string | null = null): LocalResults {
   const noted = new Map<RunId, string>();
@@ -27,7 +27,7 @@ export function createResultsDirectory(root: string, notes: string | null = null
   const note = async (runId: RunId): Promise<void> => {
     if (notes === null || known(runId) !== null) return;
     await mkdir(notes, { recursive: true });
-    // Whoever was first stays it; a note has its words as soon as it has its name.
+    // The first note stays; `link` makes it visible only once its content is written.
     const aside = join(notes, `.${process.pid}.${(writes += 1)}.part`);
     try {
       await writeFile(aside, root);
@@ -63,7 +63,7 @@ export function createResultsDirectory(root: string, notes: string | null = null
   };
 }
 
-/** Run, key and name, each a name of its own. @throws ParleyError invalid_request for what leads elsewhere */
+/** The parts of run, key and name. @throws ParleyError invalid_request for a path that leads elsewhere */
 export function resultParts({ runId, key, name }: ResultName): readonly string[] {
   const parts = [runId, ...(key === null ? [] : key.split('/')), ...name.split('/')];
   const odd = parts.find((part) => !isPlain(part));
@@ -98,7 +98,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
 let writes = 0;
 
 async function replace(path: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
-  // Beside it under a name of its own: one as long as a file system takes leaves no room behind it.
+  // Beside it under an independent name, because a suffix could exceed the longest file name.
   const aside = join(dirname(path), `.${process.pid}.${(writes += 1)}.part`);
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -131,7 +131,7 @@ async function beginningOf(path: string, bytesMax: number): Promise<Uint8Array> 
   }
 }
 
-/** One that is gone meanwhile is none. */
+/** Skips files that are gone meanwhile. */
 async function filesOf(root: string, names: readonly string[]): Promise<readonly ResultFile[]> {
   const files: ResultFile[] = [];
   for (const name of names) {
@@ -141,7 +141,7 @@ async function filesOf(root: string, names: readonly string[]): Promise<readonly
   return files;
 }
 
-/** Folders are read one by one, so that no more names are held than are wanted. What is being written has no name yet. */
+/** Folders are read one by one, so that no more names are held than wanted. Files being written are skipped. */
 async function namesBelow(root: string, countMax: number): Promise<readonly string[]> {
   const names: string[] = [];
   const folders = [root];

@@ -15,32 +15,32 @@ export interface S3Object {
   readonly bytes: number;
 }
 
-/** Its keys are any text that a key of S3 may be. */
+/** Keys may be any text that S3 accepts. */
 export interface S3Bucket extends BlobStore {
   /** @throws ParleyError store_unavailable with what to do, part_missing without the packages of its client */
   check(): Promise<void>;
   /** Keys that begin so, sorted, without `start`; at most `countMax`. */
   objectsBelow(start: string, countMax: number): Promise<readonly S3Object[]>;
-  /** For a reader. */
+  /** For people. */
   address(key: string): string;
   close(): Promise<void>;
 }
 
-/** What S3 takes at least of every part but the last is 5 MiB; an upload holds two parts at a time. */
+/** S3 requires at least 5 MiB of every part but the last; an upload holds two parts at a time. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
-/** Objects of one answer to a listing; S3 gives no more. */
+/** Objects in one page of a listing; S3 returns no more. */
 const PAGE_SIZE = 1_000;
-/** A server that does not take a connection in this time is away. */
+/** A server that does not accept a connection in this time is down. */
 const CONNECT_MS_MAX = 5_000;
-/** Of silence on a connection: a part of an upload takes less on any line that is worth using. */
+/** Longest silence on a connection: a part of an upload takes less on any usable line. */
 const SILENT_MS_MAX = 120_000;
 /** Connections that break one after another without a byte in between. */
 const READ_TRIES = 3;
-/** Its client says at its first use that versions of next year want a newer Node; docs/dependencies.md says it instead. */
+/** Silences the client's warning that next year's versions need a newer Node; docs/dependencies.md says it instead. */
 const QUIET = 'AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED';
 
-/** The client is loaded and made at the first use: many commands never ask for an object. */
+/** The client is loaded and made at the first use: many commands never use the bucket. */
 export function createS3Bucket(settings: S3Settings): S3Bucket {
   const { bucket: Bucket, prefix } = settings;
   let opening: Promise<OpenedClient> | null = null;
@@ -78,7 +78,7 @@ export function createS3Bucket(settings: S3Settings): S3Bucket {
         },
         partSize: PART_BYTES,
         queueSize: PARTS_AT_ONCE,
-        // Parts of an upload that failed would be paid for until somebody finds them.
+        // Parts of a failed upload would cost money until the operator finds them.
         leavePartsOnError: false,
       });
       await upload.done().catch((cause: unknown) => {
@@ -112,7 +112,7 @@ export function createS3Bucket(settings: S3Settings): S3Bucket {
 
 type GetAnswer = Awaited<ReturnType<S3Client['send']>> & { readonly Body?: unknown };
 
-/** An object is read on where its connection broke, as long as it is the same object. */
+/** After a broken connection, reading continues where it stopped, as long as it is the same object. */
 async function* wholeBody(
   first: object,
   { again, failed }: { again(from: number): Promise<object>; failed(cause: unknown): never },
@@ -133,7 +133,7 @@ async function* wholeBody(
   }
 }
 
-/** Answer by answer, until there are no more or enough of them. */
+/** Page by page, until there are no more or enough objects. */
 async function allObjects(
   list: (from: string | undefined, count: number) => Promise<ListObjectsV2CommandOutput>,
   countMax: number,
@@ -165,7 +165,7 @@ async function openClient(settings: S3Settings) {
 
 type OpenedClient = Awaited<ReturnType<typeof openClient>>;
 
-/** Its packages are optional: whoever has no bucket installs none of them. */
+/** Its packages are optional: installations without a bucket do not need them. */
 async function loadS3Client() {
   const [client, { Upload }] = await Promise.all([
     import('@aws-sdk/client-s3'),
@@ -180,7 +180,7 @@ function clientConfig({ endpoint, region, isPathStyle, credentials }: S3Settings
   return {
     region,
     forcePathStyle: isPathStyle,
-    // Servers beside AWS know no checksum that nobody asked them for; ours are asked for.
+    // Servers other than AWS do not support default checksums; `put` requests its checksum explicitly.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: CONNECT_MS_MAX, socketTimeout: SILENT_MS_MAX },
@@ -225,7 +225,7 @@ function count(chunk: Uint8Array, written: Measured): void {
   written.bytes += chunk.byteLength;
 }
 
-/** Only what its source throws is kept: an upload that is given up ends it with an error of its own. */
+/** Only what its source throws is kept: an aborted upload ends the source with an error of its own. */
 async function* counted(content: AsyncIterable<Uint8Array>, written: Measured): AsyncGenerator<Uint8Array> {
   const source = content[Symbol.asyncIterator]();
   try {

@@ -1,6 +1,6 @@
 /**
- * Blobs in a bucket, and collected results and reports: `results/<run>/<key>/<name>`, for whichever machine asks.
- * Owns their place there; names are held to the rules of a folder, so that a download never leaves its own.
+ * Blobs in a bucket, and collected results and reports: `results/<run>/<key>/<name>`, for all machines.
+ * Owns their place there; names follow the rules of a folder, so that a download never leaves its own.
  */
 import { ParleyError } from '../../core/parley-error.ts';
 import type { BlobStore } from '../../ports/blob-store.ts';
@@ -13,13 +13,13 @@ import type { S3Bucket } from './s3-bucket.ts';
 const PART_BYTES_MAX = 255;
 const KEY_BYTES_MAX = 800;
 
-/** @throws ParleyError invalid_request for a name that is none in a folder, store_unavailable */
+/** @throws ParleyError invalid_request for a name that no folder accepts, store_unavailable */
 export function createS3Results(bucket: S3Bucket): Results {
   const place = (file: ResultName): string => ['results', ...resultParts(file)].join('/');
   const files: Results['files'] = async ({ runId, key }, countMax) => {
     const start = `results/${key === null ? runId : `${runId}/${key}`}/`;
     const objects = await bucket.objectsBelow(start, countMax);
-    // What somebody else has put there under other names is nobody's result.
+    // Objects that other programs put there under other names are not results.
     return objects.flatMap((one) => (isResultName(one.key) ? [{ name: one.key, bytes: one.bytes }] : []));
   };
   return {
@@ -36,7 +36,7 @@ export function createS3Results(bucket: S3Bucket): Results {
   };
 }
 
-/** A name that no folder would take is refused here, too: a download must not fail for what one agent wrote. */
+/** A name that no folder accepts is refused here, too: a download must not fail because of one agent's file. */
 function requireShort(key: string): string {
   const isShort =
     Buffer.byteLength(key) <= KEY_BYTES_MAX &&

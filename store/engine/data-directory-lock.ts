@@ -1,7 +1,7 @@
 /**
  * One engine per data directory.
- * Owns two files. The one is held by a lock of the kernel, which ends with its process, whatever can be seen of that
- * process. The other notes who it is, for people; it is a small database, so that looking and taking are one step.
+ * Owns two files. One is held by a lock of the kernel, which ends with its process, even if that process is invisible
+ * here. The other notes the owner, for people; it is a small database, so that reading and taking are one step.
  */
 import Database from 'libsql';
 import path from 'node:path';
@@ -13,18 +13,18 @@ import { processMark } from './process-identity.ts';
 export const LOCK_FILE = 'engine.lock';
 /** A database in which a transaction is open for as long as the directory is held, and nothing is ever written. */
 const HELD_FILE = 'engine.held';
-/** Looking and taking last milliseconds; a waiting process must not give up before. */
+/** Reading and taking last milliseconds; a waiting process must not give up before. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** Between holding a directory and saying who it is lie milliseconds, or more on a busy machine. */
+/** Between the lock on a directory and the note of its owner are milliseconds, or more on a busy machine. */
 const OWNER_POLLS_MAX = 20;
 const OWNER_POLL_EVERY_MS = 50;
 
 export interface LockOptions {
   /** The process that will own the directory; default this one. */
   readonly pid?: number;
-  /** Epoch milliseconds, shown to whoever finds the directory locked. */
+  /** Epoch milliseconds, shown in the error of a process that finds the directory locked. */
   readonly startedAt: number;
-  /** False: says at once that it is held, without looking who that is; for a process that serves meanwhile. */
+  /** False: fails at once if it is held, without reading the owner; for a process that serves meanwhile. */
   readonly isPatient?: boolean;
 }
 
@@ -41,8 +41,8 @@ interface Owner {
 }
 
 /**
- * Takes the directory, which is made when missing. The lock of a process that no longer lives is taken over, also when
- * its number was given out again. Of two containers that share a directory one holds it, too: the kernel knows both.
+ * Takes the directory, which is made when missing. The lock of a dead process is taken over, also if its process id was
+ * reused. Of two containers that share a directory one holds it, too: the kernel knows both.
  * @throws ParleyError data_directory_locked with `details.pid` when a living process owns it
  * @throws ParleyError store_unavailable when the lock file cannot be used
  */
@@ -70,7 +70,7 @@ export function lockDataDirectory(directory: string, options: LockOptions): Data
   };
 }
 
-/** @throws ParleyError data_directory_locked another process holds it, also one whose number means nothing here */
+/** @throws ParleyError data_directory_locked another process holds it, also one whose process id is unknown here */
 function holdDirectory(directory: string, isPatient: boolean): { release(): void } {
   const place = path.join(directory, HELD_FILE);
   const isHeldByOther = { value: false };
@@ -97,9 +97,9 @@ function holdDirectory(directory: string, isPatient: boolean): { release(): void
 }
 
 /**
- * Who holds a directory notes it a moment later, and until then the note is that of a process which was killed: so what
- * names no living process is read again for a while. Of another container's no number is known here, and it is told as
- * it stands. Null where nobody has said who it is.
+ * The process that holds a directory notes itself a moment later, and until then the note is that of a killed process:
+ * so a note of no living process is read again for a while. The note of a process of another container, whose id is
+ * unknown here, is returned unchanged. Null where there is no note.
  */
 function ownerOf(directory: string): Owner | null {
   let owner: Owner | undefined;
@@ -117,7 +117,7 @@ function noted(file: Database.Database): Owner | undefined {
   return file.prepare('select pid, mark, started_at as startedAt from owner').all()[0] as Owner | undefined;
 }
 
-/** Without a mark the owner could not be told from a dead process, and everybody would take the directory over. */
+/** Without a mark the owner would look like a dead process, and any other process would take the directory over. */
 function requireMark(directory: string, pid: number): string {
   const mark = processMark(pid);
   if (mark !== null) return mark;

@@ -1,7 +1,7 @@
 /**
- * A number by which each engine that has a database alone holds it: the next engine raises it, and a transaction of the
- * one before is refused from then on, whatever became of the locks beside the database.
- * Owns the number and the check within a transaction; who ends for it is told by a call.
+ * A fencing number for an engine that uses a database alone: the next engine raises it, and from then on transactions
+ * of the earlier one are refused, even if the locks beside the database failed.
+ * Owns the number and the check within a transaction; a callback notifies the engine that has lost the database.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,11 +10,11 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** What an engine is told when it loses its database. */
+/** Callbacks of an engine that loses its database, and where its number is noted. */
 export interface FenceOptions {
   /** Another engine has the database now; called once. Nothing is stored from then on. */
   onLost(error: ParleyError): void;
-  /** The data directory: the number is noted there, too. Absent: nobody compares. */
+  /** The data directory: the number is noted there, too. Absent: it is not compared. */
   readonly noteIn?: string | undefined;
   /** The database is older than the engine that noted its number: what was stored since is not in it. */
   onOlder?(): void;
@@ -29,7 +29,7 @@ export interface EngineFence {
 const NOTE_FILE = 'engine.fence';
 /** Its row in the table `installation`. */
 const NAME = 'engine_fence';
-/** Beside the locks of connection.ts: whoever raises the number waits for transactions that have been let through. */
+/** Beside the locks of connection.ts: an engine that raises the number waits for transactions that passed the check. */
 const LOCK = 7_006;
 /** SQLSTATE of a refusal: a class that neither the server nor the standard uses. */
 const REFUSED = 'PF001';
@@ -88,14 +88,14 @@ function readNote(file: string): number {
 
 type IsHeld = (transaction: Transaction<Tables>) => Promise<boolean>;
 
-/** A transaction of SQLite that writes is alone: nobody raises the number before its commit. */
+/** A write transaction of SQLite is alone: no engine raises the number before its commit. */
 function isOwnNumber(own: string): IsHeld {
   return async (transaction) => (await numberIn(transaction)) === own;
 }
 
 /**
- * In one trip. Two statements, because each sees what was committed when it began: the number is read once nobody can
- * raise it any more before this transaction has ended.
+ * In one round trip. Two statements, because each sees what was committed when it began: the number is read once no
+ * engine can raise it before this transaction ends.
  */
 function isHeldOnServer(own: string): IsHeld {
   const check = sql.raw(`do $$ begin

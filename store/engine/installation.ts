@@ -1,6 +1,6 @@
 /**
- * What a database is used with: the seal key, and the data directory where sandboxes are of one host.
- * Owns the refusal of another one, with which secrets would not open and archives would be missing.
+ * What a database belongs to: its seal key, and its data directory where all sandboxes live on one host.
+ * Owns the refusal of any other, with which secrets could not be opened and archives would be missing.
  */
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export interface Installation {
    * @throws ParleyError engine_misconfigured
    */
   claim(used: { readonly sealKeyId: string; readonly dataDir: string | null }): Promise<void>;
-  /** The database is used with this data directory from now on: whoever calls knows that the former one holds nothing. */
+  /** Uses the database with this data directory from now on: the caller has checked that the former one is empty. */
   move(dataDir: string): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function installation(connection: StoreConnection): Installation {
   };
 }
 
-/** What was said first. */
+/** The value that was stored first. */
 function remembered(connection: StoreConnection, name: string, value: string): Promise<string> {
   return connection.write('compare what the database is used with', async (transaction) => {
     await transaction
@@ -60,7 +60,7 @@ function remembered(connection: StoreConnection, name: string, value: string): P
   });
 }
 
-/** Names a data directory, for as long as it is there: made by the first who asks; two at once get the same. */
+/** Names a data directory, as long as it exists: made by the first caller; two at once get the same. */
 export function directoryId(dataDir: string): string {
   const file = path.join(dataDir, ID_FILE);
   const known = readId(file);

@@ -1,6 +1,6 @@
 /**
  * The journal of a driver: one row for each batch that the driver's own record may not hold yet.
- * Owns who was first; entities and rows of the batch are written by whoever calls, in the same transaction.
+ * Owns which execution was first; the caller writes entities and rows of the batch, in the same transaction.
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { EntityAddress } from '../../core/ids.ts';
@@ -24,7 +24,7 @@ const ENTRIES = prepareQuery((db, { machine, id }: Key) =>
 
 type Entry = Key & { readonly number: number; readonly inputs: string };
 
-/** Only as the latest one: then its number says that it was written. */
+/** Only as the latest one: a returned number means that it was written. */
 const ADD = prepareQuery((db, { machine, id, number, inputs }: Entry) =>
   sql<Pick<Tables['journal'], 'number'>>`insert into journal (machine, id, number, inputs)
     select ${machine}, ${id}, cast(${number} as bigint), ${inputs}
@@ -32,7 +32,7 @@ const ADD = prepareQuery((db, { machine, id, number, inputs }: Entry) =>
     returning number`.compile(db),
 );
 
-/** The same in the place of one that is durable with the driver, so that what is held does not grow. */
+/** The same in place of an entry that is durable with the driver, so that the journal does not grow. */
 const REPLACE = prepareQuery((db, entry: Entry & { readonly settled: number }) => {
   const { machine, id, number, inputs, settled } = entry;
   return sql<Pick<Tables['journal'], 'number'>>`update journal set number = ${number}, inputs = ${inputs}
@@ -73,7 +73,7 @@ export async function verdictOn(
   return { kind: 'different', inputs: JSON.parse(same.inputs) as Json };
 }
 
-/** What an operator does about the journal by hand. */
+/** The operator's manual actions on the journal. */
 export function journalUpkeep(connection: StoreConnection): JournalUpkeep {
   return {
     held: (entity) => connection.read('read the journal', (db) => held(db, entity)),

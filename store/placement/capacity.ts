@@ -1,7 +1,7 @@
 /**
  * Slots: how many sandboxes may have their runtime up (D17).
- * Owns the count and the refusal, inside a transaction that holds the placement lock. Slots are given back by
- * projections and nowhere else.
+ * Owns the count and the refusal, inside a transaction that holds the placement lock. Only projections give slots
+ * back.
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
@@ -28,13 +28,13 @@ export interface SlotRequest {
   readonly userId: UserId;
   readonly limits: CapacityLimits;
   readonly now: number;
-  /** For whom the slot is; absent for no waiter in the line. */
+  /** The waiter in the line that requests it; absent for none. */
   readonly waiterId?: string | undefined;
   /** Where the sandbox is to live; absent: bound to no host. */
   readonly host?: HostRequirement | undefined;
 }
 
-/** Takes a slot; holding one already is success. What is free for the line is a seat on a host included (D29). */
+/** Takes a slot; holding one already is success. A slot reserved for the line includes a seat on a host (D29). */
 export async function takeSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<SlotChoice> {
   const { sandboxId, userId, now } = request;
   const taken = await countSlots(transaction, request);
@@ -49,7 +49,7 @@ export async function takeSlot(transaction: Transaction<Tables>, request: SlotRe
   return room;
 }
 
-/** Those who stand before somebody in the line, and the hosts on which they sit down first. */
+/** The waiters before a given one in the line, and the hosts on which they get seats first. */
 interface Ahead {
   readonly waiters: readonly Waiter[];
   readonly seats: HostSeats;
@@ -73,7 +73,7 @@ function roomOnHost({ host: required }: SlotRequest, { waiters, seats }: Ahead):
   return slotOn(chooseHost(required, seats.left()), waiters.length + 1);
 }
 
-/** Null when one of the warm pool, which holds its slot already, may become the user's. */
+/** Null when a sandbox of the warm pool, which holds its slot already, may become the user's. */
 export async function warmRefusal(
   transaction: Transaction<Tables>,
   request: SlotRequest,
@@ -91,15 +91,15 @@ async function refusalOf(
   { taken, ahead }: { readonly taken: Counted; readonly ahead: Ahead },
 ): Promise<FullSlots | null> {
   const isFull = taken.user >= limits.userMax || taken.installation >= limits.installationMax;
-  // Mostly: then nobody has to count by user.
+  // The usual case, without a count by user.
   if (ahead.waiters.length === 0 && !isFull) return null;
   const own = { waiterId, userId };
-  // Its own host is asked for when there is a slot: what it is told differs.
+  // The waiter's own host is checked once there is a slot, because a missing host gives another answer.
   const takeSeat: TakeSeat = (waiter) => waiter === own || ahead.seats.take(waiter);
   return fullSlots(own, ahead.waiters, { ...(await slotCounts(transaction, limits)), takeSeat });
 }
 
-/** For whom of the line there is a slot now. */
+/** The waiters in the line for whom there is a slot now. */
 export async function nextInLine(
   db: Kysely<Tables>,
   limits: CapacityLimits,
@@ -132,7 +132,7 @@ async function slotCounts(
   return { installationMax, userMax, taken, takenBy: (user) => byUser.get(user) ?? 0 };
 }
 
-/** A slot that is there gets another user: the installation has as many as before. */
+/** Gives an existing slot to another user: the installation has as many as before. */
 export async function takeOverSlot(transaction: Transaction<Tables>, request: SlotRequest): Promise<void> {
   const { sandboxId, userId, now } = request;
   await TAKE_OVER.all(transaction, { sandboxId, userId, now });
@@ -185,7 +185,7 @@ interface Counted {
   readonly installation: number;
   readonly user: number;
   readonly own: number;
-  /** Those who wait, with some who are not there any more. */
+  /** Entries in the line, including waiters that have left. */
   readonly inLine: number;
 }
 

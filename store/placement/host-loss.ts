@@ -1,7 +1,7 @@
 /**
- * The end of a host's lease: its worker has stopped in order, or is given up by the others (D33).
+ * The end of a host's lease: its worker has stopped in order, or the other workers give it up (D33).
  * Owns that a loss is one transaction: the fence that refuses the worker, which sandboxes are lost with it, and what of
- * the warm pool goes. What becomes of those sandboxes is their machine's.
+ * the warm pool is removed. The machines of those sandboxes decide what follows.
  */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { sandboxId } from '../../core/ids.ts';
@@ -10,7 +10,7 @@ import { safeInteger } from '../sql/column-value.ts';
 import type { Tables } from '../schema/tables.ts';
 import { storeNow } from './store-now.ts';
 
-/** A lease that another has taken since is not this one's to end. */
+/** Does not end a lease that another worker has taken since. */
 export async function stop(transaction: Transaction<Tables>, { name, fence }: HostLease): Promise<void> {
   await transaction
     .updateTable('host')
@@ -50,7 +50,7 @@ export async function giveUp(
   return safeInteger(numUpdatedRows);
 }
 
-/** Nobody has used them, and nobody will: nothing is said of them. One that was claimed is its owner's. */
+/** No user has owned them, so nothing is recorded of them. One that was claimed belongs to its user. */
 async function forgetWarm(transaction: Transaction<Tables>, host: string): Promise<void> {
   const gone = await transaction
     .deleteFrom('warm_sandbox')
@@ -62,7 +62,7 @@ async function forgetWarm(transaction: Transaction<Tables>, host: string): Promi
     await transaction.deleteFrom('slot').where('sandbox_id', '=', id).execute();
 }
 
-/** Those whose machine has not said so yet, the oldest first. */
+/** Lost sandboxes whose machine has not ended them yet, the oldest first. */
 export async function lostSandboxes(db: Kysely<Tables>, max: number): Promise<readonly LostSandbox[]> {
   const rows = await db
     .selectFrom('sandbox')

@@ -1,6 +1,6 @@
 /**
  * Leases of hosts, and what is known of each.
- * Owns the comparison of fences, and that only the clock of the database is looked at; which host gets a sandbox is
+ * Owns the comparison of fences, and that only the clock of the database counts; which host gets a sandbox is
  * decided by core/placement/choose-host.ts.
  */
 import { sql, type Kysely, type Selectable, type Transaction } from 'kysely';
@@ -26,14 +26,14 @@ import { storeNow } from './store-now.ts';
 
 /** Of one query. */
 const IDS_MAX = 500;
-/** In the column `draining`, where 1 is a host that drains and keeps what was released there. */
+/** In the column `draining`, where 1 is a host that drains and keeps its released sandboxes. */
 const ARCHIVES_RELEASED = 2;
 
 export function hostStore(connection: StoreConnection): HostLeases {
   return {
     take: (claim) =>
       connection.write('take the lease of a host', async (transaction) => {
-        // Placement reads what is changed here.
+        // Placement reads these rows.
         await holdLock(connection, transaction, 'placement');
         return await take(transaction, claim);
       }),
@@ -75,7 +75,7 @@ async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise
   const name = columnText(claim.name ?? own?.name ?? claim.fallbackName);
   const known = hosts.find((host) => host.name === name);
   const isOthers = known !== undefined && own?.name !== name;
-  // What is lost may still be answered for in its queues, which bear its name.
+  // Its lost sandboxes may still have commands in the queues that carry this name.
   if (isOthers && (known.isLive || known.sandboxes + known.lost > 0)) throw takenName(known);
   if (own !== undefined && own.name !== name)
     await leaveName(
@@ -97,7 +97,7 @@ async function take(transaction: Transaction<Tables>, claim: HostClaim): Promise
   return { name, fence, ...(own?.ended === 'lost' ? { wasLost: true } : {}) };
 }
 
-/** What was made before sandboxes had hosts lives in the one directory that the database belonged to. */
+/** Sandboxes from before there were hosts live in the one directory that the database belonged to. */
 async function adopt(
   transaction: Transaction<Tables>,
   { name: host, directory }: Pick<HostClaim, 'directory'> & { readonly name: string },
@@ -126,7 +126,7 @@ async function ofDirectory(
   return await query.executeTakeFirst();
 }
 
-/** Whoever is called otherwise from now on would leave its sandboxes to nobody. */
+/** Refuses a new name for a host with sandboxes, which would then belong to no host. */
 async function leaveName(
   transaction: Transaction<Tables>,
   before: LeasedHost | undefined,
@@ -170,7 +170,7 @@ async function renew(
     : { isHeld: true, draining: row.draining !== 0 };
 }
 
-/** What placement sees of them: without a count over all that ever lived there. */
+/** What placement needs of hosts, without a count over all sandboxes that ever lived there. */
 export async function hostCandidates(db: Kysely<Tables>): Promise<readonly HostCandidate[]> {
   const rows = await hostRows(db).execute();
   return rows.map(candidateOf);
@@ -239,7 +239,7 @@ async function releasedOn(db: Kysely<Tables>, name: string, max: number): Promis
     .select('body')
     .where('host', '=', columnText(name))
     .where('status', '=', 'PAUSED')
-    // One that is up has an agent that waits.
+    // A sandbox that is up has an agent that waits.
     .where('available', '=', 0)
     .where('lost', '=', 0)
     .limit(max)
@@ -259,7 +259,7 @@ async function hostsOf(
       .select(['sandbox_id', 'host'])
       .where('sandbox_id', 'in', ids.slice(start, start + IDS_MAX))
       .where('host', 'is not', null)
-      // What is there no more is asked for nowhere: whoever has its records does.
+      // For a sandbox that is gone no host is needed: any host with access to the records can answer.
       .where('status', '!=', 'MISSING')
       .execute();
     for (const { sandbox_id: id, host } of rows) if (host !== null) found.set(sandboxId(id), host);

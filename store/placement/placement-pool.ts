@@ -1,6 +1,6 @@
 /**
- * The pool of a run, as it stands in the store: whose a sandbox is, and who takes a place in it.
- * Owns those columns; who is placed where is decided by core/placement/place-in-pool.ts. Everything but the projection of items
+ * The pool of a run in the store: to which pool a sandbox belongs, and which conversations take its places.
+ * Owns those columns; core/placement/place-in-pool.ts decides the placement. Everything but the projection of items
  * happens inside a transaction that holds the placement lock.
  */
 import { sql, type Transaction } from 'kysely';
@@ -36,7 +36,7 @@ interface Affine {
   readonly affinity: string | null;
 }
 
-/** Whoever comes to an empty sandbox says whose kind it is from then on. */
+/** The first conversation in an empty sandbox sets its affinity. */
 const TAKE_FOR = prepareQuery((db, { id, conversation, affinity }: Affine) =>
   db
     .updateTable('sandbox')
@@ -70,7 +70,7 @@ const ITEM = prepareQuery((db, { pool, key }: { readonly pool: string; readonly 
   db.selectFrom('run_item').select('body').where('run_id', '=', pool).where('key', '=', key).compile(),
 );
 
-/** Its attempt is over already: a placement that comes late would keep a place of the pool for nobody. */
+/** Whether its attempt is over already: a late placement would keep a place of the pool without use. */
 export async function hasLeftPool(
   transaction: Transaction<Tables>,
   { poolId, key }: Pick<PoolPlacement, 'poolId' | 'key'>,
@@ -95,7 +95,7 @@ const GIVE_BACK = prepareRows((db, keys: readonly { readonly id: string }[]) =>
     .compile(),
 );
 
-/** The places of conversations whose attempt is over are free with the same commit that says so. */
+/** The commit that ends an attempt also frees the place of its conversation. */
 export async function giveBackPlaces(
   transaction: Transaction<Tables>,
   items: readonly RunItemRow[],
@@ -120,7 +120,7 @@ const IN_USE = prepareQuery((db, { id, pool }: { readonly id: string; readonly p
     .compile(),
 );
 
-/** Somebody takes a place in it, if it belongs to this pool at all. */
+/** Whether a conversation takes a place in it, if it belongs to this pool at all. */
 export async function isPlaceTaken(
   transaction: Transaction<Tables>,
   id: SandboxId,

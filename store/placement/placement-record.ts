@@ -1,5 +1,5 @@
 /**
- * What placement has said to a conversation, so that it says the same again.
+ * The answers of placement to each conversation, so that a repeat gets the same one.
  * Owns the record of decisions and of final refusals; must not decide anything.
  */
 import type { Insertable, Kysely, Transaction } from 'kysely';
@@ -10,7 +10,7 @@ import { flag } from '../sql/column-value.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** What `body` holds: the decision, or why there is none and never will be. */
+/** What `body` holds: the decision, or the final refusal. */
 type Recorded = PlacementDecision | PlacementRefusal;
 
 const PUT = prepareQuery((db, row: Insertable<Tables['placement_decision']>) =>
@@ -84,7 +84,7 @@ export async function recordedPlacement(
   const recorded = JSON.parse(row.body) as Recorded;
   if (isRefusal(recorded)) return { kind: 'refused', refusal: recorded };
   if (row.sandbox_id === null) return null;
-  // Whoever left is on its way out: a placement that comes late would take a slot for nobody (D11).
+  // The conversation is being deleted: a late placement would take a slot without use (D11).
   if (row.detached === 1) return refused('not_found', `Cannot place the conversation "${id}": it has left`);
   return {
     kind: 'placed',

@@ -95,7 +95,7 @@ async function placeOnce(
   if (found.kind === 'warm_lost') return found;
   const stood = request.waits === true && leavesLine(found) && (await leaveLine(transaction, conversationId));
   const outcome: PlaceOutcome = passesSlotOn(stood, found) ? { ...found, leftLine: true } : found;
-  // Asked of the last refusal, and not of this move: a repeat of this call says the same.
+  // By the last excluded sandbox and not by `isMoved`, so that a repeat of this call gives the same answer.
   const last = excluded.at(-1);
   if (last === undefined || !(await drainIfEmpty(connection, transaction, last))) return outcome;
   return { ...outcome, leftBehind: last };
@@ -119,7 +119,7 @@ async function outcomeOf(
 
 async function placeAnew(transaction: Transaction<Tables>, request: PlaceRequest): Promise<PlaceOutcome> {
   const { pool, conversationId, host, limits } = request;
-  // Explicit placement has said where it is.
+  // An explicit placement already fixes the host.
   if (host !== undefined && limits.hosts === undefined && request.sandboxId === null)
     return refused('placement_failed', `Cannot place the conversation on ${describePin(host)}: ${NO_HOSTS}`);
   if (pool !== undefined && (await hasLeftPool(transaction, pool, conversationId)))
@@ -176,7 +176,7 @@ async function placeInNew(
 type Taken =
   | {
       readonly kind: 'taken';
-      /** `bootedAt`: of one of the warm pool, which is up already and becomes the user's with this transaction. */
+      /** `bootedAt`: of a warm sandbox, which is up already and becomes the user's with this transaction. */
       readonly of: { readonly sandboxId: SandboxId; readonly bootedAt?: number };
     }
   | Exclude<WarmClaimOutcome, { readonly kind: 'claimed' }>
@@ -207,7 +207,7 @@ async function wait(
   return { kind: 'waits', slots: { ...slots, ofRun } };
 }
 
-/** Refused there, it never was in it: whoever leaves that sandbox last has to find itself the last. */
+/** A refused conversation was never in the sandbox: the last one to leave must find itself the last. */
 const LEAVE = prepareQuery((db, { id }: { readonly id: string }) =>
   db.deleteFrom('attachment').where('conversation_id', '=', id).compile(),
 );
@@ -271,7 +271,7 @@ async function reserveSlot(
   const host = await hostToReturnTo(transaction, waiterId);
   const taken = await takeSlot(transaction, { ...request, waiterId, host });
   const home = host === undefined ? {} : { host: { name: host.name, alsoDraining: true } };
-  // Its host is not known any more, or is one of another runtime.
+  // Its host is unknown by now, or has another runtime.
   if (taken.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
   if (taken.kind === 'refused' && waits) {
     await joinLine(transaction, { waiterId, machine: 'sandbox', userId, ...home }, now);

@@ -1,6 +1,6 @@
 /**
- * The record of a sandbox whose machine has not spoken yet.
- * Owns its first row, and its end when nobody ever spoke to the machine; any projection of the machine is newer.
+ * The record of a sandbox whose machine has not projected a row yet.
+ * Owns its first row, and its end when the machine never got an event; any projection of the machine is newer.
  */
 import type { Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
@@ -67,8 +67,8 @@ const RESERVED = prepareQuery((db, { id }: { readonly id: string }) =>
 );
 
 /**
- * Ends a sandbox that was reserved and never made: its conversation left before it heard where it was placed, so
- * there is no machine that would ever give the slot back (D17). Does nothing once the machine has spoken.
+ * Ends a sandbox that was reserved and never made: its conversation left before it received its placement, so no
+ * machine would ever give the slot back (D17). Does nothing once the machine has projected a row.
  */
 export async function endReserved(
   connection: StoreConnection,
@@ -93,7 +93,7 @@ const KNOWN = prepareQuery((db, { id }: { readonly id: string }) =>
 );
 
 /**
- * Sandboxes that are made for their own sake, by users or ahead for the pool of a run: a record and a slot, or one of
+ * Reserves sandboxes without a conversation, for users or ahead for the pool of a run: a record and a slot, or one of
  * the warm pool.
  * Owns what a repeat finds; inside a transaction that holds the placement lock.
  */
@@ -111,7 +111,7 @@ export async function reserveSandbox(
   const { hosts } = request.limits;
   const host = hosts === undefined ? undefined : { ...hosts, ...request.host };
   const slot = await takeSlot(transaction, { ...request, host });
-  // No host is there: none has room.
+  // Without a host there is no room.
   if (slot.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
   if (slot.kind === 'refused') return slot;
   const createdBy = pool === undefined ? 'api' : 'placement';

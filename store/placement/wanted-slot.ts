@@ -1,7 +1,7 @@
 /**
  * Whether a slot is still wanted when its transaction runs.
- * Owns the look at the record: a start or resume that was given up meanwhile would leave its slot taken, with nobody to
- * give it back.
+ * Owns the check of the record: a start or resume that was given up meanwhile would take a slot that no machine gives
+ * back.
  */
 import type { Transaction } from 'kysely';
 import type { ConversationId } from '../../core/ids.ts';

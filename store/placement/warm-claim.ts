@@ -1,6 +1,6 @@
 /**
  * Claims on the warm pool: one of its sandboxes gets an owner, exactly once.
- * Owns the comparison and the change in the transaction that places; which one, and whether it is well, is asked before.
+ * Owns the comparison and the change in the placing transaction; the caller chooses one and checks its health before.
  */
 import type { Transaction } from 'kysely';
 import { sandboxId as asSandboxId, type SandboxId, type UserId } from '../../core/ids.ts';
@@ -16,7 +16,7 @@ import type { Tables } from '../schema/tables.ts';
 
 export interface WarmClaimRequest {
   readonly warm: SandboxId;
-  /** Id that a new sandbox would have got: what a repeat asks with. */
+  /** Id that a new sandbox would have got; a repeat uses the same one. */
   readonly newSandboxId: SandboxId;
   readonly userId: UserId;
   readonly createdBy: SandboxRow['createdBy'];
@@ -29,7 +29,7 @@ export interface WarmClaimRequest {
 export type WarmClaimOutcome =
   { readonly kind: 'claimed'; readonly bootedAt: number } | FullSlots | { readonly kind: 'warm_lost' };
 
-/** Compares and swaps: ready, and nobody's, until this very statement. */
+/** Compare-and-swap: claims it only while it is ready and has no owner. */
 const CLAIM = prepareQuery((db, { warm, claim }: { readonly warm: string; readonly claim: string }) =>
   db
     .updateTable('warm_sandbox')
@@ -49,7 +49,7 @@ const HOST_OF_WARM = prepareQuery((db, { warm }: { readonly warm: string }) =>
     .compile(),
 );
 
-/** Whether it lives where whoever asks wants its sandbox; one that does not is left to others. */
+/** Whether its host fits the pin of the request; otherwise it is left to other requests. */
 export async function fitsWarm(
   transaction: Transaction<Tables>,
   warm: SandboxId,
@@ -60,7 +60,7 @@ export async function fitsWarm(
   return host !== undefined && fitsPin({ ...host, labels: JSON.parse(host.labels) as HostLabels }, pin);
 }
 
-/** The limit of the user is the same as for a new one (D17), and is asked first: a refusal claims nothing. */
+/** The limit of the user is the same as for a new one (D17), and is checked first: a refusal claims nothing. */
 export async function claimWarm(
   transaction: Transaction<Tables>,
   request: WarmClaimRequest,

@@ -1,6 +1,6 @@
 /**
- * Sandboxes that belong to nobody yet, as rows: booting, ready, leaving, or claimed.
- * Owns every change but the claim, which is part of placing; each compares the state it leaves with the one that is there.
+ * Sandboxes without an owner yet, as rows: booting, ready, leaving, or claimed.
+ * Owns every change but the claim, which is part of placing; each change checks the current state first.
  */
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import { sandboxId } from '../../core/ids.ts';
@@ -43,7 +43,7 @@ export function warmPoolStore(connection: StoreConnection): WarmPool {
 
 const COLUMNS = ['sandbox_id', 'state', 'spec', 'reserved_at', 'booted_at'] as const;
 
-/** `claimed` is none of them: there are ever more of those. Named one by one, so that an index finds the others. */
+/** Without `claimed`, whose number only grows. Listed one by one, so that an index finds the others. */
 const STATES: readonly WarmSandbox['state'][] = ['booting', 'ready', 'leaving'];
 
 async function held(db: Kysely<Tables>, host?: string): Promise<readonly WarmSandbox[]> {
@@ -92,7 +92,7 @@ const USABLE_ON = prepareQuery((db, { spec, after, host }: WarmOnHost) =>
     .where('booted_at', '>', after)
     .where('spec', '=', spec)
     .where('host.name', '=', host)
-    // It hands nothing out any more.
+    // A draining host gives out no sandboxes.
     .where('host.draining', '=', 0)
     .orderBy('booted_at')
     .orderBy('sandbox_id')

@@ -1,6 +1,6 @@
 /**
  * Versions of the configuration that processes over one database share.
- * Owns that each is written once and follows the one before; must not read a key of it.
+ * Owns that each is written once and follows the one before; must not interpret its text.
  */
 import type { Kysely } from 'kysely';
 import type { ConfigurationVersion, SharedConfiguration } from '../../ports/shared-configuration.ts';
@@ -8,7 +8,7 @@ import { columnText, safeInteger } from '../sql/column-value.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** Whoever cannot take the newest goes back; older ones than these are of no use to anybody. */
+/** A process that cannot use the newest version uses an earlier one; it never needs more versions than these. */
 const VERSIONS_KEPT = 100;
 
 export function configurationStore(connection: StoreConnection): SharedConfiguration {
@@ -17,7 +17,7 @@ export function configurationStore(connection: StoreConnection): SharedConfigura
     put: ({ version, text }, at) =>
       connection.write('save the configuration', async (transaction) => {
         if (((await newest(transaction))?.version ?? 0) !== version - 1) return false;
-        // Of two that have read the same one the second finds the first one's row.
+        // Of two processes that have read the same version, the second finds the row of the first.
         const written = await transaction
           .insertInto('configuration')
           .values({ version, text: columnText(text), at })

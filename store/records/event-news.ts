@@ -1,15 +1,15 @@
 /**
- * Telling other processes that a transcript has grown or is gone.
- * Owns what is said: a conversation and its last number, after the commit, and many in one statement. PostgreSQL lets
- * transactions that notify commit one after the other, so no transaction that stores does.
+ * Notifies other processes that a transcript has grown or is gone.
+ * Owns the payload: a conversation and its last number, after the commit, and many in one statement. PostgreSQL commits
+ * transactions that notify one after the other, so transactions that store events never notify.
  */
 import { sql } from 'kysely';
 import type { ConversationId } from '../../core/ids.ts';
 import type { StoreConnection } from '../sql/connection.ts';
 
-/** One for all: who follows picks out his own. */
+/** One for all conversations: each follower picks its own. */
 export const EVENT_CHANNEL = 'parley_event';
-/** At most so often; the first after a rest goes out at once. */
+/** Shortest interval between notifications; the first after a pause is sent at once. */
 const EVERY_MS = 50;
 /** Of one statement. */
 const NEWS_MAX = 500;
@@ -21,7 +21,7 @@ export interface EventNews {
   close(): Promise<void>;
 }
 
-/** Where nobody else can listen. */
+/** Where no other process can listen. */
 export const NO_NEWS: EventNews = {
   grown: () => undefined,
   gone: () => undefined,
@@ -32,7 +32,7 @@ export function eventNews(connection: StoreConnection): EventNews {
   return new CoalescedNews(connection);
 }
 
-/** Infinity when the conversation is gone; null for what is none of ours: anybody who has the database may notify. */
+/** Infinity when the conversation is gone; null for foreign payloads: any client of the database may notify. */
 export function readNews(payload: string): { readonly id: string; readonly sequence: number } | null {
   const at = payload.lastIndexOf(' ');
   const [id, last] = [payload.slice(0, Math.max(0, at)), payload.slice(at + 1)];
@@ -64,7 +64,7 @@ class CoalescedNews implements EventNews {
   }
 
   private tell(id: ConversationId, news: string): void {
-    // The newest number stands for all before it.
+    // The newest number includes all before it.
     this.waiting.set(id, news);
     this.telling ??= this.sendAll().finally(() => {
       this.telling = null;
@@ -78,7 +78,7 @@ class CoalescedNews implements EventNews {
     }
   }
 
-  /** What cannot be told is found by who follows when he looks by himself. */
+  /** Followers find what could not be sent at their next poll. */
   private async send(): Promise<void> {
     const news = [...this.waiting].slice(0, NEWS_MAX);
     if (news.length === 0) return;

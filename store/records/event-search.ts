@@ -111,7 +111,7 @@ const BACKWARD = prepareQuery((db, { id, userId, after, limit }: Wanted) =>
       and ${isOwn({ id, userId })} order by sequence desc limit ${limit}`.compile(db),
 );
 
-/** None of a conversation that is missing or somebody else's. */
+/** Empty for a conversation that is missing or belongs to another user. */
 async function ownEventPage(
   db: Kysely<Tables>,
   { id, userId }: { readonly id: ConversationId; readonly userId: UserId },

@@ -1,7 +1,7 @@
 /**
- * Waking those who follow transcripts.
- * Owns that nobody who is heard of looks for nothing, and that nothing is missed: while notifications are not heard
- * everybody looks by himself, and beside them one slow look is made for all.
+ * Wakes the followers of transcripts.
+ * Owns that no follower polls while notifications arrive, and that no event is missed: while none arrive every follower
+ * polls by itself, and besides one slow poll runs for all.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -12,9 +12,9 @@ import type { StoreConnection } from '../sql/connection.ts';
 import type { NotificationChannel } from '../sql/notification-channel.ts';
 import { readNews } from './event-news.ts';
 
-/** Without notifications an event is told at most this late. */
+/** Without notifications an event reaches its followers at most this late. */
 const POLL_MS = 200;
-/** So late is an event whose notification was lost: that of a process that died before it sent it. */
+/** The delay of an event whose notification was lost, because its process died before sending it. */
 const SLOW_POLL_MS = 10_000;
 /** Of one slow poll. */
 const PAGE = 1_000;
@@ -23,7 +23,7 @@ export interface ClosableWakes extends EventWakes {
   close(): Promise<void>;
 }
 
-/** Where nobody tells of anything. */
+/** For a store without notifications. */
 export function polledWakes(): ClosableWakes {
   return {
     follow: () => ({ wait: (_after, signal) => new Waiting(signal, POLL_MS).done, close: () => undefined }),
@@ -31,7 +31,7 @@ export function polledWakes(): ClosableWakes {
   };
 }
 
-/** The channel is opened for the first who follows. */
+/** The first follower opens the channel. */
 export function notifiedWakes(connection: StoreConnection, channel: NotificationChannel): ClosableWakes {
   return new NotifiedWakes(connection, channel);
 }
@@ -84,7 +84,7 @@ class NotifiedWakes implements ClosableWakes {
     this.probe = { text, isHeard: false };
     this.connection
       .read('try the notifications', (db) => sql`select pg_notify(${this.channel.name}, ${text})`.execute(db))
-      // It stays unheard.
+      // Then the probe stays unheard.
       .catch(() => undefined);
   }
 
@@ -93,7 +93,7 @@ class NotifiedWakes implements ClosableWakes {
       this.probe.isHeard = true;
       if (this.isHearing) return;
       this.isHearing = true;
-      // What was stored while nothing was heard.
+      // Events may have been stored before notifications arrived.
       return this.wakeAll();
     }
     const news = readNews(payload);
@@ -105,11 +105,11 @@ class NotifiedWakes implements ClosableWakes {
     for (const own of this.followers.values()) for (const follower of own) follower.heard(Infinity);
   }
 
-  /** Never rejects. One statement for all who follow, as many as they are, and one that the next look asks after. */
+  /** Never rejects. One statement for all followers, and a probe that the next poll checks. */
   private async lookForAll(): Promise<void> {
     const ids = [...this.followers.keys()];
     if (ids.length === 0) return;
-    // A connection may be dead without a word, and something in between may keep notifications back.
+    // A connection may be dead without notice, or a pooler in between may hold notifications back.
     if (!this.probe.isHeard) return this.channel.reopen();
     this.sendProbe();
     for (let from = 0; from < ids.length; from += PAGE)
@@ -122,7 +122,7 @@ class NotifiedWakes implements ClosableWakes {
       for (const follower of this.followers.get(id) ?? []) follower.heard(last.get(id) ?? Infinity);
   }
 
-  /** Of conversations that are there. */
+  /** Only of conversations that exist. */
   private async lastSequences(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.connection.read('look for events', (db) =>
       db
@@ -139,7 +139,7 @@ class NotifiedWakes implements ClosableWakes {
 class Follower {
   private readonly pollMs: () => number | null;
   private after = -1;
-  /** The last number that was heard of; Infinity asks for a look in any case. */
+  /** The last notified number; Infinity wakes the follower in any case. */
   private news = -1;
   private waiting: Waiting | null = null;
 

@@ -1,7 +1,7 @@
 /**
  * A user's own records by their ids.
- * Owns that all which are asked for in the same turn of the event loop, by whomever, are one statement, and that nobody
- * gets what is somebody else's.
+ * Owns that all reads in the same turn of the event loop, by any user, are one statement, and that no user gets records
+ * of another.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { UserId } from '../../core/ids.ts';
@@ -9,7 +9,7 @@ import { GatheredReads } from '../sql/gathered-reads.ts';
 import { prepareRows } from '../sql/prepared-query.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** As many as one statement has rows. */
+/** The same limit as rows of one statement. */
 const IDS_MAX = 128;
 
 interface Key {
@@ -23,7 +23,7 @@ interface Records<Row, Found> {
   keyOf(found: Found): { readonly id: string; readonly userId: UserId };
 }
 
-/** In the order of the ids, at most 128; null where there is no such record, or it is somebody else's. */
+/** In the order of the ids, at most 128; null where there is no such record, or it is another user's. */
 export type ReadOwned<Id extends string, Found> = (
   userId: UserId,
   ids: readonly Id[],
@@ -50,7 +50,7 @@ export function ownedById<Id extends string, Row, Found>(
   };
 }
 
-/** Up to a power of two with the last one, so that a list of any length is one statement of few texts. */
+/** Repeats the last id up to a power of two, so that lists of all lengths need few statement texts. */
 function filledUp(ids: readonly string[]): readonly Key[] {
   const keys = ids.map((id) => ({ id }));
   const last = keys.at(-1);

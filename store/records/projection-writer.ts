@@ -1,6 +1,6 @@
 /**
  * Writes projection rows so that an older one never wins, inside a transaction of the caller.
- * Owns the comparison by (generation, sequence) in SQL and what hangs on it: slots given back, tombstones respected.
+ * Owns the comparison by (generation, sequence) in SQL and its consequences: slots given back, tombstones respected.
  */
 import { sql, type RawBuilder, type Transaction, type Insertable } from 'kysely';
 import type { ConversationRow, ProjectionRow, SandboxRow } from '../../core/machine/projection.ts';
@@ -78,8 +78,8 @@ async function projectConversations(
   if (rows.length === 0) return;
   const keys = rows.map(({ conversationId: id }) => ({ id }));
   const read = () => STORED[connection.dialect].execute(transaction, keys);
-  // A record that is there cannot be removed before this transaction has ended. For one that is not, there is the lock;
-  // for several, too, so that no removal waits for one of them while another waits for the removal.
+  // An existing record cannot be removed before this transaction ends. A missing one needs the lock;
+  // several need it, too, so that no removal waits for one of them while another waits for the removal.
   let stored = keys.length === 1 ? await read() : [];
   if (stored.length === 0) {
     await holdLock(connection, transaction, 'removal', 'shared');
@@ -116,7 +116,7 @@ async function projectSandboxes(
   const freed = written.map((row) => row['sandbox_id'] ?? '').filter((id) => slotless.has(id));
   const keys = freed.map((id) => ({ id }));
   await FREE_SLOTS.execute(transaction, keys);
-  // A resume that was given up waits for none.
+  // A resume that was given up needs no slot.
   await LEAVE_LINE.execute(transaction, keys);
 }
 
@@ -175,7 +175,7 @@ const PUT_RUN_ITEMS = upsertNewer<ReturnType<typeof runItemColumns>>({
 
 type Keys = readonly { readonly id: string }[];
 
-/** A record as it lies there; of a conversation that was deleted (D11) only that it was. */
+/** A record as it is stored; for a deleted conversation (D11) only its id. */
 interface StoredRecord {
   readonly conversation_id: string;
   readonly generation: number | bigint | string | null;
@@ -218,7 +218,7 @@ async function writeTags(
   await ADD.execute(transaction, changed.flatMap(tagRows));
 }
 
-/** Tags are written with every record, and change almost never: a look at the text saves the parsing. */
+/** Tags are written with every record, and almost never change: comparing the text avoids parsing it. */
 function hasTags(body: string, tags: ConversationRow['tags']): boolean {
   return body.includes(`"tags":${JSON.stringify(tags)},`);
 }

@@ -1,6 +1,6 @@
 /**
  * A user's own records by id, by filter and page by page.
- * Owns the queries; each is answered from an index that begins with the user, so that no page grows with other people's rows.
+ * Owns the queries; each uses an index that begins with the user, so that rows of other users slow down no page.
  */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { sandboxId, type SandboxId, type UserId, type RunId } from '../../core/ids.ts';
@@ -105,7 +105,7 @@ async function sandboxesNeverMade(db: Kysely<Tables>): Promise<readonly SandboxR
   return rows.map(({ body }) => JSON.parse(body) as SandboxRow);
 }
 
-/** A sandbox whose machine never spoke belongs to nobody yet. One that has ended may be asked by any engine. */
+/** Leaves out sandboxes that were never projected, which no engine has yet, and ended ones, which any may take. */
 async function liveSandboxes(
   db: Kysely<Tables>,
 ): Promise<{ readonly embedded: SandboxId | null; readonly elsewhere: SandboxId | null }> {
@@ -140,7 +140,7 @@ const ITEM_BOUNDS = { kind: 'number', value: sql.ref('position'), id: sql.ref('k
 
 interface RunPageRequest {
   readonly page: PageRequest;
-  /** Null: of everybody. */
+  /** Null: of all users. */
   readonly userId: UserId | null;
   readonly filter: RunFilter;
 }
@@ -155,7 +155,7 @@ async function runPage(
     dialect === 'sqlite' ? sql`json_extract(body, ${`$.${field}`})` : sql`(body::json ->> ${field})`;
   const conditions = [
     ...(userId === null ? [] : [sql`user_id = ${userId}`]),
-    // True of every run, and what makes both dialects begin in the index.
+    // True of every run; makes both dialects use the index.
     sql`created_at >= 0`,
     ...behind(RUN_BOUNDS, page),
     ...(name === undefined ? [] : [sql`${said('name')} = ${name}`]),

@@ -1,8 +1,8 @@
 /**
- * Brings a database to the version of this program, or says why not.
+ * Migrates a database to the version of this program, or reports why it cannot.
  * Owns the comparison of versions, and that one process at a time changes a schema; must not know what a version contains.
- * Two builds may work on one database at once (expand, migrate, contract): what a newer one has only added keeps an older
- * one from nothing, and the log has nothing but names, so the name of a migration says it.
+ * Two builds may work on one database at once (expand, migrate, contract): additions of a newer one do not stop
+ * an older one. The log has only names, so the name of a migration says whether it only adds.
  */
 import { CompiledQuery, Migrator, sql, type Kysely, type Migration } from 'kysely';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -12,12 +12,12 @@ import type { Tables } from './tables.ts';
 
 type Migrations = Readonly<Record<string, Migration>>;
 
-/** Beside those of connection.ts; held while a schema is looked at and changed. */
+/** Beside those of connection.ts; held while a schema is read and changed. */
 const MIGRATION_LOCK = 7_004;
 
 /**
- * Such as `0012-expand-host-zone`: tables, columns that are null or have a default, and indexes come, nothing goes or means
- * another thing, and the build before writes rows that the build after takes. Whatever else there is contracts.
+ * Such as `0012-expand-host-zone`: it adds tables, columns that are null or have a default, and indexes. It removes
+ * nothing and changes no meaning, and rows of the build before suit the build after. Any other migration contracts.
  */
 const EXPANDING = /^\d{4}-expand-/;
 
@@ -51,7 +51,7 @@ export async function requireCurrent(db: Kysely<Tables>, migrations: Migrations)
   );
 }
 
-/** Nothing was ever stored, or the first to open it for writing is at it now. */
+/** Nothing was ever stored, or another process is just creating the schema. */
 const EMPTY = { schema: null };
 
 /** Whether a reader was refused because there is nothing to read yet. */
@@ -63,8 +63,8 @@ export function isEmptyStore(error: unknown): boolean {
 type Schema = string | null;
 
 /**
- * One connection that nobody else changes the schema beside. On SQLite the migrations are one transaction anyway; on
- * PostgreSQL the tables of the versions themselves would be made by two at once.
+ * One connection, while no other process changes the schema. On SQLite the migrations are one transaction anyway; on
+ * PostgreSQL two processes would create the tables of versions at once.
  */
 async function alone(
   db: Kysely<Tables>,
@@ -77,7 +77,7 @@ async function alone(
     try {
       await work(connected, await schemaOf(connected));
     } finally {
-      // A lost connection has given it back already, and why it was lost is what counts.
+      // A lost connection has released it already, and the cause of the loss is the error that matters.
       await sql`select pg_advisory_unlock(${key})`.execute(connected).catch(() => undefined);
     }
   });
@@ -94,7 +94,7 @@ async function schemaOf(db: Kysely<Tables>): Promise<Schema> {
   });
 }
 
-/** What a newer program has expanded is no reason; what is missing beside it is: it belongs to another line of programs. */
+/** Accepts expansions by a newer program, unless own migrations are missing: then it is another line of programs. */
 async function refuseNewer(db: Kysely<Tables>, migrations: Migrations, schema: Schema): Promise<void> {
   const unknown = (await appliedNames(db, schema)).filter((name) => !Object.hasOwn(migrations, name)).sort();
   const isBehind = (await missingNames(db, migrations, schema)).length > 0;
@@ -124,7 +124,7 @@ async function appliedNames(db: Kysely<Tables>, schema: Schema): Promise<readonl
   return rows.map((row) => row.name);
 }
 
-/** PostgreSQL is asked for the one table: a list of all of them takes it as long as everything else of an opening. */
+/** Queries PostgreSQL for this table only: a list of all takes as long as the rest of opening a store. */
 async function hasLog(db: Kysely<Tables>, schema: Schema): Promise<boolean> {
   if (schema === null) {
     const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
@@ -148,13 +148,13 @@ function migratorOf(db: Kysely<Tables>, migrations: Migrations, schema: Schema):
   });
 }
 
-/** What makes a database of another one's schema, and of what migrations put there. */
+/** Statements that copy the schema of a database, and the rows that migrations inserted. */
 const COPIES = new WeakMap<Migrations, readonly CompiledQuery[]>();
 
 /**
- * As `migrate`, of a database in memory that has just been made: by migrations once in a process, and copied from then on.
- * SQLite reads its whole schema for each column that a migration adds: that is most of what it costs to open a store that
- * lives for a second.
+ * As `migrate`, for a new database in memory: by migrations once in a process, and copied from then on. SQLite reads
+ * its whole schema for each column that a migration adds, which is most of the cost of opening a store that lives for
+ * a second.
  */
 export async function migrateInMemory(db: Kysely<Tables>, migrations: Migrations): Promise<void> {
   const copy = COPIES.get(migrations);

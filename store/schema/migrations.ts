@@ -1,8 +1,8 @@
 /**
  * The schema as it grows, one entry per version, for both dialects.
- * A released entry never changes: a database remembers the names it has, in order. The tables beside are those of the
- * first; what comes later alters them in an entry of its own. From 0012 on one that only expands is called so, as
- * `0012-expand-host-zone`, and older builds go on beside it (migrate.ts); whatever contracts waits until they are gone.
+ * A released entry never changes: a database stores the names it has, in order. The tables beside are those of the
+ * first; each later entry alters them. From 0012 on the name of an entry says if it only expands, as in
+ * `0012-expand-host-zone`, and older builds go on beside it (migrate.ts); contractions wait until those are gone.
  */
 import { PostgresAdapter, sql, type AlterTableBuilder, type Kysely, type Migration } from 'kysely';
 import { ACCESS_TABLES, RATE_TABLES } from './access-tables.ts';
@@ -39,7 +39,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0012-expand-configuration': { up: addConfiguration },
 };
 
-/** A start that was accepted before is anybody's at once; whether it was sealed is seen where its secrets are. */
+/** Any service may take an earlier accepted start at once; the vault shows whether its secrets were sealed. */
 async function shareServices(db: Kysely<unknown>): Promise<void> {
   const table = (): AlterTableBuilder => db.schema.alterTable('start_task');
   await table()
@@ -49,11 +49,11 @@ async function shareServices(db: Kysely<unknown>): Promise<void> {
     .addColumn('leased_until', 'bigint', (column) => column.notNull().defaultTo(0))
     .execute();
   await createTables(db, RATE_TABLES, isPostgres(db));
-  // It is written often, and a crash may forget it.
+  // Written often, and its loss in a crash is harmless.
   if (isPostgres(db)) await sql`alter table rate_bucket set unlogged`.execute(db);
 }
 
-/** Only rows of several proxies say whose they are, so that the index costs one that serves alone nothing. */
+/** Only rows of several proxies name their proxy, so that the index costs nothing for a proxy that serves alone. */
 async function shareLimits(db: Kysely<unknown>): Promise<void> {
   for (const column of ['proxy_id', 'run_id']) {
     const type = isPostgres(db) ? sql`text collate "C"` : sql`text`;
@@ -65,7 +65,7 @@ async function shareLimits(db: Kysely<unknown>): Promise<void> {
   await createTables(db, SHARED_SPEND_TABLES, isPostgres(db));
 }
 
-/** What failed is rare: an index of it alone costs nothing where all goes well. The log is searched by who and what. */
+/** Failures are rare: an index of them alone costs nothing without any. The audit log is searched by user or action. */
 async function findFailures(db: Kysely<unknown>): Promise<void> {
   for (const table of ['conversation', 'sandbox'])
     await db.schema
@@ -111,7 +111,7 @@ async function addHostLosses(db: Kysely<unknown>): Promise<void> {
   await sql`create index sandbox_lost on sandbox (created_at) where lost = 1`.execute(db);
 }
 
-/** A build that knows none of it joins as a proxy without a name, and leads nothing. */
+/** An older build without duties joins as a proxy without a name, and leads nothing. */
 async function addDuties(db: Kysely<unknown>): Promise<void> {
   const text = isPostgres(db) ? sql`text collate "C"` : sql`text`;
   for (const [column, before] of [
@@ -125,12 +125,12 @@ async function addDuties(db: Kysely<unknown>): Promise<void> {
   await createTables(db, DUTY_TABLES, isPostgres(db));
 }
 
-/** Null: agents there are reached from their own host alone, as before. */
+/** Null: its agents can only be reached from their own host, as before. */
 async function addHostRelays(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('host').addColumn('relay', 'text').execute();
 }
 
-/** Null in both: a process goes by its file, as those of older builds do. */
+/** Null in both: a process uses its configuration file, as older builds do. */
 async function addConfiguration(db: Kysely<unknown>): Promise<void> {
   await createTables(db, CONFIGURATION_TABLES, isPostgres(db));
   const peer = (): AlterTableBuilder => db.schema.alterTable('proxy_peer');

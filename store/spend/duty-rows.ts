@@ -1,6 +1,6 @@
 /**
- * Whose each duty is among the processes over one database.
- * Owns that it is never that of two whose leases run: the id of a process, which nobody has twice, is the fence.
+ * Which of the processes over one database holds each duty.
+ * Owns that two processes with running leases never hold the same duty: the unique id of a process is the fence.
  */
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely';
 import type { Duty, PeerFacts, ServingPeer } from '../../ports/proxy-peers.ts';
@@ -9,7 +9,7 @@ import type { Dialect } from '../sql/connection.ts';
 import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** A duty, and who had it last; `peer` null: that one has left. */
+/** A duty, and its last holder; `peer` null: the holder has left. */
 interface Known {
   readonly name: string;
   readonly holder: string;
@@ -22,7 +22,7 @@ interface Claim {
   readonly duties: readonly Duty[];
 }
 
-/** For a process that has just renewed its lease. Read first: what somebody has is written by nobody. */
+/** For a process that has just renewed its lease. Read first, so that a duty with a live holder is not written. */
 export async function lead(
   transaction: Transaction<Tables>,
   dialect: Dialect,
@@ -47,7 +47,7 @@ interface Taking {
   readonly before: Known | undefined;
 }
 
-/** Of two that take one at once, the second finds another holder than it has read. */
+/** Of two processes that take one at once, the second finds another holder than it has read. */
 async function take(
   transaction: Transaction<Tables>,
   dialect: Dialect,
@@ -64,13 +64,13 @@ async function take(
       ).length > 0
     );
   }
-  // One that was silent for long may renew its lease at this moment: it has it then, or comes after us.
+  // A holder that was silent for long may renew its lease right now: then it keeps the duty, or comes after us.
   if (before.peer !== null && !(await isOver(transaction, dialect, before.peer))) return false;
   const next = transaction.updateTable('duty').set({ holder }).where('name', '=', name);
   return (await next.where('holder', '=', before.holder).returning('name').execute()).length > 0;
 }
 
-/** Until the end of the transaction, where it is. */
+/** If it is over, it stays so until the end of the transaction. */
 async function isOver(transaction: Transaction<Tables>, dialect: Dialect, id: string): Promise<boolean> {
   const lease = await transaction
     .selectFrom('proxy_peer')
@@ -81,7 +81,7 @@ async function isOver(transaction: Transaction<Tables>, dialect: Dialect, id: st
   return lease?.is_live === 0;
 }
 
-/** Those whose lease runs, and what each leads. */
+/** Processes with running leases, and the duties of each. */
 export async function serving(db: Kysely<Tables>, dialect: Dialect): Promise<readonly ServingPeer[]> {
   const peers = await db
     .selectFrom('proxy_peer')

@@ -25,7 +25,7 @@ const COUNTS = [
 const SPENT = prepareQuery((db, { name, from }: { readonly name: string; readonly from: number }) =>
   db
     .selectFrom('spend')
-    // An open row counts by what holds it in memory, and one whose cost nobody knows by what budgets count for it (D30).
+    // Open rows count by their holds in memory, and rows of unknown cost by what budgets count for them (D30).
     .select(
       sql<number>`coalesce(sum(coalesce(cost_nano_usd, case when state = 'open' then 0 else held_nano_usd end)), 0)`.as(
         'cost',
@@ -158,7 +158,7 @@ async function fold(
     .orderBy('started_at')
     .orderBy('call_id')
     .limit(limit)
-    // What another process folds at this moment is in its sums.
+    // Rows that another process is folding are in that process's sums.
     .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
     .execute();
   const ids = old.map((row) => row.call_id);

@@ -16,7 +16,7 @@ import type { Dialect, StoreConnection } from '../sql/connection.ts';
 import { databaseNow } from '../sql/database-now.ts';
 import type { Tables } from '../schema/tables.ts';
 
-/** Whoever waits asks again several times within it; who is gone blocks nobody for longer. */
+/** A waiting proxy requests again several times within it; one that is gone blocks the others no longer than this. */
 const WAITER_MS = 2_000;
 
 export function spendLeases(connection: StoreConnection): SpendLeases {
@@ -47,7 +47,7 @@ async function exchange(
   if (asked.earlier !== null) await open(transaction, account, asked.earlier);
   const row = await lock(transaction, dialect, account);
   if (row === null) return { kind: 'unknown' };
-  // Looked at under the lock, which whoever gives the holder up takes as well.
+  // Read under the lock, which a process that gives the holder up takes as well.
   const peer = await transaction
     .selectFrom('proxy_peer')
     .select('id')
@@ -67,7 +67,7 @@ async function exchange(
   return { kind: 'standing', granted: share.granted, spent, others, isWanted };
 }
 
-/** The first who waits stands in front until it is answered, or asks no more. */
+/** The first waiting proxy stays in front until it gets its share, or stops requesting. */
 function waiterAfter({ waiter, now }: AccountRow, holder: string, isAnswered: boolean) {
   if (!isAnswered && (waiter === '' || waiter === holder))
     return { waiter: holder, waiter_until: now + WAITER_MS };
@@ -127,9 +127,9 @@ async function put(
 }
 
 /**
- * A holder that was given up has nothing left, and its rows say what it used; while some of them may not have come, what
- * it had said itself counts. Accounts are locked in the order of their names, so that two who settle never wait for each
- * other.
+ * A holder that was given up has no share left, and its rows show what it used; while some of them may be missing, what
+ * it reported itself counts. Accounts are locked in the order of their names, so that two settlements never wait for
+ * each other.
  */
 export async function settle(
   transaction: Transaction<Tables>,
@@ -175,7 +175,7 @@ export async function settle(
   }
 }
 
-/** What the rows of the holder say; null for what rows do not tell, and what a minute or its end returns. */
+/** What the holder used, by its rows; null for units without rows, which come back by the minute or at a call's end. */
 async function usedBy(
   transaction: Transaction<Tables>,
   { unit, owner, windowFrom }: LeaseAccount,

@@ -1,5 +1,5 @@
 /**
- * One open database: reading, writing in a transaction, and what a failure looks like outside.
+ * One open database: reading, writing in a transaction, and how failures appear to callers.
  * Owns the borders of transactions and locks; must not know a table.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -25,8 +25,8 @@ export interface StoreConnection {
    */
   write<T>(action: string, work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>;
   /**
-   * The same for work that finds by itself that it was applied before: where the answer to a commit was lost it runs
-   * again, and the server need not have said beforehand by which number it would tell how that commit ended.
+   * The same for work that detects by itself that it was applied before: where the answer to a commit was lost it runs
+   * again, so that no transaction id is needed beforehand to query the outcome of that commit.
    * @throws ParleyError store_unavailable
    */
   repeatableWrite: StoreConnection['write'];
@@ -38,7 +38,7 @@ export interface ConnectionOptions {
   readonly dialect: Dialect;
   /** Writes that come together share one commit and its sync; a server groups commits by itself. */
   readonly groupWrites: boolean;
-  /** Asked at the begin of every transaction that writes; absent: the writer is no engine. */
+  /** Checked at the begin of every transaction that writes; absent: the writer is no engine. */
   readonly fence?: EngineFence | undefined;
 }
 
@@ -57,7 +57,7 @@ export function storeConnection(db: Kysely<Tables>, options: ConnectionOptions):
             }),
           );
   const write = writeWith(() => db.transaction());
-  // What PostgreSQL does anyway; said, it is no bare "begin", which postgres-client.ts asks for the number with.
+  // PostgreSQL's default, set explicitly: postgres-client.ts queries the transaction id only after a bare "begin".
   const repeatableWrite = writeWith(() => db.transaction().setIsolationLevel('read committed'));
   const isBare = !options.groupWrites && fence === undefined;
   const read = <T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T> => repeated(() => work(db));
@@ -89,12 +89,12 @@ export function fail(action: string, error: unknown): never {
   throw new ParleyError(code, `Cannot ${action}: ${state}`, { cause: error, ...(remedy && { remedy }) });
 }
 
-/** A page that is none, or a file that is no database: it does not come back by itself. */
+/** An invalid page, or a file that is no database: this does not recover by itself. */
 function isDamaged(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code));
 }
 
-/** What the codes of the database ask of a person; what needs no hand, or another code's remedy, has none. */
+/** What the operator must do, by the code of the database; null where nothing, or where another code has a remedy. */
 function remedyOf(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (isDamaged(error))

@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Cursor, PageRequest } from '../../ports/record-search.ts';
 import { columnText } from './column-value.ts';
 
-/** Two columns of one index: what is sorted by, and what tells equals apart. */
+/** Two columns of one index: the sort value, and the id that orders equal values. */
 export interface Bounds {
   readonly kind: 'number' | 'text';
   readonly value: RawBuilder<unknown>;

@@ -1,13 +1,13 @@
 /**
- * Hearing what other sessions of a PostgreSQL server notify: one connection of its own a process.
- * Owns that it comes back after an outage, and says whether it is there; what was notified meanwhile is never heard.
+ * Receives notifications from other sessions of a PostgreSQL server, on one connection of its own per process.
+ * Owns that it reconnects after an outage, and reports its state; notifications during an outage are lost.
  */
 import pg from 'pg';
 import { clientConfig, type PostgresServer } from './postgres-pool.ts';
 
 export interface HeardNotifications {
   onPayload(payload: string): void;
-  /** True once what is notified from now on is heard, false when that has ended. */
+  /** True once notifications from now on are received, false when that has ended. */
   onListening(isListening: boolean): void;
 }
 
@@ -15,14 +15,14 @@ export interface NotificationChannel {
   readonly name: string;
   /** Connects, and stays connected. Once. */
   open(heard: HeardNotifications): void;
-  /** For listeners that missed something: the connection may be dead without a word. */
+  /** For listeners that missed something: the connection may be dead without notice. */
   reopen(): void;
   close(): Promise<void>;
 }
 
 const AGAIN_MS = 250;
 const AGAIN_MS_MAX = 5_000;
-/** A plain name: it stands in SQL. */
+/** A plain name, because it becomes part of SQL. */
 const NAME = /^[a-z_]{1,40}$/;
 
 export function notificationChannel(server: PostgresServer, name: string): NotificationChannel {
@@ -51,7 +51,7 @@ class Channel implements NotificationChannel {
   }
 
   reopen(): void {
-    // Its end is heard, and what follows is as after an outage.
+    // The `end` event then reconnects as after an outage.
     void this.client?.end().catch(() => undefined);
   }
 
@@ -61,7 +61,7 @@ class Channel implements NotificationChannel {
     await this.client?.end().catch(() => undefined);
   }
 
-  /** Never rejects: without it whoever listens looks by himself. */
+  /** Never rejects: without it listeners poll. */
   private async connect(): Promise<void> {
     const client = new pg.Client(clientConfig(this.server, 'parley listener'));
     this.client = client;
@@ -73,7 +73,7 @@ class Channel implements NotificationChannel {
       await client.query(`listen ${this.name}`);
     } catch {
       await client.end().catch(() => undefined);
-      // One that never connected has no end to hear.
+      // A client that never connected emits no `end`.
       this.ended();
       return;
     }

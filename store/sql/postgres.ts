@@ -9,7 +9,7 @@ import type { Tables } from '../schema/tables.ts';
 /** What `pg.Pool` is, as far as the store needs it. Closing the store ends the pool. */
 export type StorePool = PostgresPool;
 
-/** The oldest that tells how a transaction ended, by a number of 64 bits, and is still maintained. */
+/** The oldest maintained version that reports how a transaction ended, by an id of 64 bits. */
 const VERSION_MIN = 14;
 
 export function openPostgres(pool: StorePool): Kysely<Tables> {

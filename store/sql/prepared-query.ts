@@ -26,7 +26,7 @@ export interface PreparedRows<Row extends Values<Row>, Result> {
 
 /**
  * A query over one set of values, all of which it names. `build` runs once per database: in it the values are
- * stand-ins that may only be handed on to Kysely, never looked at.
+ * stand-ins that may only be passed to Kysely, never read.
  */
 export function prepareQuery<Row extends Values<Row>, Result>(
   build: (db: Kysely<Tables>, values: Row) => CompiledQuery<Result>,
@@ -73,7 +73,7 @@ class Marker {
 
 class Texts<Row extends Values<Row>, Result> {
   private readonly build: Build<Row, Result>;
-  /** A database and its transactions have one adapter, so it tells databases and with them dialects apart. */
+  /** By adapter: a database and its transactions share one, so it identifies the database and with it the dialect. */
   private readonly known = new WeakMap<object, Map<number, CompiledQuery<Result>>>();
 
   constructor(build: Build<Row, Result>) {
@@ -82,7 +82,7 @@ class Texts<Row extends Values<Row>, Result> {
 
   filled(db: Kysely<Tables>, rows: readonly Row[]): CompiledQuery<Result> {
     const query = this.text(db, rows);
-    // Beside the markers stand the values that the query brings itself.
+    // The other parameters are values of the query itself.
     const values = query.parameters.map((part) => (part instanceof Marker ? valueOf(rows, part) : part));
     return { ...query, parameters: values };
   }

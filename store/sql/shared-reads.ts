@@ -1,6 +1,6 @@
 /**
- * The same question, asked by several in the same turn of the event loop, is one statement.
- * Owns the sharing: those who poll a page together are answered together. Must not know a table.
+ * The same query by several callers in the same turn of the event loop is one statement.
+ * Owns the sharing: clients that poll a page together get one answer. Must not know a table.
  */
 import { setImmediate as eventLoopTick } from 'node:timers/promises';
 
@@ -8,8 +8,8 @@ export class SharedReads<Answer> {
   private readonly open = new Map<string, Promise<Answer>>();
 
   /**
-   * `question` names all that the answer depends on, who asks included. `ask` begins after this call, so that it sees
-   * every write that was acknowledged before; its answer is everybody's, and nobody may change it.
+   * `question` names all that the answer depends on, the user included. `ask` begins after this call, so that it sees
+   * every write that was acknowledged before; all callers share its answer, and none may change it.
    */
   read(question: string, ask: () => Promise<Answer>): Promise<Answer> {
     const shared = this.open.get(question);

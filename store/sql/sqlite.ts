@@ -61,7 +61,7 @@ export function openSqlite(path: string, options: SqliteOptions): SqliteHandle {
   };
 }
 
-/** A file that changes its mode is refused to others at once, whatever the busy timeout: they look again. */
+/** While a file changes its mode, other processes are refused at once, despite the busy timeout: they try again. */
 function enterWriteAheadMode(database: Database.Database): void {
   const until = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
@@ -118,7 +118,7 @@ class ImmediateDriver extends SqliteDriver {
 
   /** A full disk makes SQLite roll back by itself; the second rollback must not hide the first cause. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // The call fails before it gives a promise.
+    // The call may throw synchronously.
     try {
       await connection.executeQuery(CompiledQuery.raw('rollback'));
     } catch (error) {
@@ -156,7 +156,7 @@ export function statementCache(database: SqliteDatabase): SqliteDatabase {
   };
 }
 
-/** Whether it reads is asked at every execution, and is known here. */
+/** Kysely reads `reader` at every execution: a plain property is cheaper. */
 function prepared(database: SqliteDatabase, text: string): SqliteStatement {
   const statement = database.prepare(text);
   const { reader } = statement;

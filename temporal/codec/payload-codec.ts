@@ -1,16 +1,16 @@
 /**
  * Payloads in the histories of Temporal: compressed when they are large, encrypted before they leave a process, opened
- * after they come back (D20). What is compressed beside a secret tells by its size what it has in common with it; no
- * payload holds a secret.
+ * after they come back (D20). The size of a compressed text reveals what it shares with a secret beside it; no payload
+ * holds a secret.
  * Owns what is sealed and what stands in clear beside it; must not choose what becomes a payload.
  *
  * A sealed payload holds the whole payload, metadata included, by AES-256-GCM under the current key: 12 bytes of random
- * nonce, the cipher text, 16 bytes of tag. Its metadata says encoding, algorithm and key id, and these are bound as
+ * nonce, the cipher text, 16 bytes of tag. Its metadata names encoding, algorithm and key id, and these are bound as
  * associated data. Nothing else is bound, neither namespace nor workflow id: the server copies payloads where no codec
  * runs, from a schedule's action to a workflow whose id has the time appended, from a heartbeat into the failure of its
- * activity, from a child into its parent, from a run into its retry, and a codec server is not told whose payload it is
- * given. What may be swapped by somebody who can write to the server's database is therefore one whole payload for
- * another under the same key; namespaces that must not share that take different keys.
+ * activity, from a child into its parent, from a run into its retry, and a codec server does not learn whose payload it
+ * gets. An attacker who can write to the server's database can therefore swap one whole payload for another under the
+ * same key; namespaces that must not share that take different keys.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';

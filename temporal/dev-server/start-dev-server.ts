@@ -1,5 +1,5 @@
 /**
- * A Temporal server for one machine: started, waited for, and ended with whoever started it.
+ * A Temporal server for one machine: started, waited for, and ended with the process that started it.
  * Owns the child; must not touch a server that it did not start.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -14,7 +14,7 @@ import { serverArguments, type DevServerLogLevel, type DynamicConfig } from './s
 
 /** Where a dev server keeps its data and where it listens. */
 export interface DevServerOptions {
-  /** Where the CLI is looked for (`PARLEY_TEMPORAL_CLI`, `PATH`, `GOBIN`, `GOPATH`, `HOME`, `PARLEY_TOOLS_DIR`). */
+  /** Where the CLI is searched (`PARLEY_TEMPORAL_CLI`, `PATH`, `GOBIN`, `GOPATH`, `HOME`, `PARLEY_TOOLS_DIR`). */
   readonly env: Environment;
   readonly namespace: string;
   /** Absent or 0: one that is free. */
@@ -39,9 +39,9 @@ export interface DevServer {
   readonly namespace: string;
   readonly uiUrl: string | null;
   readonly pid: number;
-  /** Resolves when the server has ended, with whether it was stopped here and what it said last. */
+  /** Resolves when the server has ended, with whether it was stopped here and the last line that it printed. */
   readonly ended: Promise<DevServerEnd>;
-  /** Asks the server to end, and after 10 s makes it. A repeat waits too. */
+  /** Sends the server SIGTERM, and SIGKILL after 10 s. A repeat waits too. */
   stop(): Promise<void>;
 }
 
@@ -54,9 +54,9 @@ export interface DevServerEnd {
 const START_MS_MAX = 60_000;
 /** An orderly end takes well under a second. */
 const STOP_MS_MAX = 10_000;
-/** A server that starts is asked this often. */
+/** A server that starts is polled this often. */
 const POLL_MS = 50;
-/** Closed workflows of a development server can be looked at for a day, as by its own default. */
+/** Closed workflows of a development server can be read for a day, as by its own default. */
 const RETENTION_DAYS = 1;
 
 /**
@@ -124,7 +124,7 @@ function launch(cli: string, { args, options }: Launch): Launched {
     // A server that ends complains about its own parts, which end one by one.
     if (!stopping) options.onLogLine?.(line);
   });
-  // What it prints besides errors and logs are its own addresses, and we chose them.
+  // It prints only its own addresses besides errors and logs, and we chose them.
   // A group of its own: Ctrl-C of a terminal must reach us alone, so that workers end before their server.
   const child = spawn(cli, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true, env: options.env });
   child.stderr.setEncoding('utf8').on('data', (text: string) => lines.add(text));
@@ -133,7 +133,7 @@ function launch(cli: string, { args, options }: Launch): Launched {
     child.once('error', (error) => lines.add(`${error.message}\n`));
     child.once('close', () => {
       const end = { stopped: stopping, lastLine: lines.last() };
-      // Nobody is told of the end while the watcher over the server is still there.
+      // The end is reported only once the guard of the server has ended, too.
       void unguard().then(() => resolve(end));
     });
   });
@@ -177,7 +177,7 @@ async function untilReady(server: DevServer, signal: AbortSignal | undefined): P
   }
 }
 
-/** Asks until the server answers and has everything; a database that existed may lack namespace and attributes. */
+/** Polls until the server answers and has everything; a database that existed may lack namespace and attributes. */
 async function untilRegistered(server: DevServer, signal: AbortSignal): Promise<void> {
   const untilMs = Date.now() + START_MS_MAX;
   for (;;) {
@@ -193,8 +193,8 @@ async function untilRegistered(server: DevServer, signal: AbortSignal): Promise<
 }
 
 /**
- * Reads until its input ends, which happens when we do, and then ends the child: first asked, and after ten seconds
- * of grace made to. The shell reads by itself: with a program for that there would be a second process to end.
+ * Reads until its input ends, which happens when we do, and then ends the child: SIGTERM, and SIGKILL after ten
+ * seconds. The shell reads by itself: with a program for that there would be a second process to end.
  */
 const SCRIPT = 'while read -r _; do :; done; kill -TERM "$1" || exit; sleep 10; kill -KILL "$1"';
 

@@ -21,7 +21,7 @@ export interface ScheduleActivitiesOptions {
   readonly newRunId: (name: string, of: { readonly now: number; readonly random: string }) => RunId;
 }
 
-/** Nobody waits for the news that a run has finished but its schedule, which fires by the minute at most. */
+/** Only its schedule waits for the end of a run, and it fires by the minute at most. */
 const POLL_EVERY_MS = 5_000;
 /** Digits of the firing's id that make the id of its run unique. */
 const UNIQUE_DIGITS = 8;

@@ -1,6 +1,6 @@
 /**
  * Schedules of jobs on a Temporal server, one for each job, under its name.
- * Owns their form there; which plan a firing runs is said by whoever makes one.
+ * Owns their form there; the caller chooses the plan that a firing runs.
  */
 import {
   ScheduleAlreadyRunning,
@@ -41,7 +41,7 @@ export interface ListedSchedule {
   /** Why, or by whom, in the words of the server. */
   readonly note: string | null;
   readonly timezone: string | null;
-  /** The word of the language. */
+  /** As the language writes it. */
   readonly overlap: string;
   /** Epoch milliseconds, the soonest first; empty while it is paused for good. */
   readonly nextAt: readonly number[];
@@ -63,7 +63,7 @@ export class Schedules {
     });
   }
 
-  /** Makes it, or makes the one that is there the same; a pause by hand stays unless the job changes its mind. */
+  /** Creates it, or makes the existing one the same; a pause by hand stays. */
   async put(schedule: PlanSchedule, input: ScheduledRunInput): Promise<'created' | 'updated'> {
     const { paused } = schedule;
     const written = writtenOf(schedule, input);

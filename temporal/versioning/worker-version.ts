@@ -1,5 +1,5 @@
 /**
- * Which build a worker is, in the words of Temporal: a deployment, and a build of it.
+ * Which build a worker is, as Temporal names it: a deployment, and a build of it.
  * Owns how a build gets its id, and that entities stay on the build where their run began.
  */
 import type { WorkerOptions } from '@temporalio/worker';
@@ -11,7 +11,7 @@ export interface WorkerVersion {
   readonly buildId: string;
 }
 
-/** As much of a hash as tells the builds of one deployment apart. */
+/** As much of a hash as distinguishes the builds of one deployment. */
 const HASH_LENGTH = 12;
 
 /**

@@ -32,7 +32,7 @@ export type EngineReply =
 /** An error as data: a class does not survive the way. */
 export function failureOf(error: unknown): Failure {
   const { code, message, remedy } = asParleyError(error);
-  // What nobody foresaw is said in its own words: this is a tool of tests.
+  // An unforeseen error keeps its own words: this is a tool of tests.
   return { code, message: error instanceof Error ? error.message : message, remedy };
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a play orders of the engine under it, and what the engine tells back once it is at rest.
+ * What a play orders of the engine under it, and what the engine reports back once it is at rest.
  * Owns the shapes, which cross a border of processes: plain data alone.
  */
 import type { MachineEvent } from '../../core/machine/command.ts';
@@ -8,9 +8,9 @@ import type { ProjectionRow } from '../../core/machine/projection.ts';
 import type { StepRecord } from '../../workflows/entity.ts';
 
 export type EngineOrder =
-  /** Something that the world says: nobody waits for an answer. */
+  /** An event of the world that awaits no answer. */
   | { readonly do: 'notify'; readonly to: EntityAddress; readonly event: MachineEvent }
-  /** Something that a person asks for. */
+  /** A request of a user. */
   | { readonly do: 'request'; readonly to: EntityAddress; readonly event: MachineEvent }
   /** How a command ends. */
   | { readonly do: 'answer'; readonly commandId: string; readonly event: MachineEvent | null }

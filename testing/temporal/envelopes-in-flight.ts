@@ -4,7 +4,7 @@
  */
 import { WorkflowNotFoundError, type WorkflowClientInterceptor } from '@temporalio/client';
 
-/** The server's step to a run's successor is not one: a signal may meet nobody in between. */
+/** The server's step to a run's successor is not one: in between a signal may meet no open run. */
 const GAP_TRIES_MAX = 40;
 const GAP_MS = 25;
 

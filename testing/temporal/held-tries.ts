@@ -1,6 +1,6 @@
 /**
- * Tries of commands that wait to be told how they end: with the answer, or to come back later.
- * Owns who waits; a try that waits holds the server's clock, so none waits for longer than it takes to settle.
+ * Tries of commands that wait for their end: the answer, or an order to come back later.
+ * Owns which tries wait; a try that waits holds the server's clock, so none waits for longer than it takes to settle.
  */
 import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 
@@ -39,7 +39,7 @@ export class HeldTries {
     });
   }
 
-  /** Its answer was given, or nobody waits for it any more. */
+  /** Its answer was given, or it is not awaited any more. */
   isOver(commandId: string): boolean {
     return this.holdsNone || this.given.has(commandId);
   }
@@ -59,7 +59,7 @@ export class HeldTries {
     return [...this.tries.values()].some(({ batch }) => batch !== null);
   }
 
-  /** Whoever is not wanted any more goes on waiting, and ends the next time it comes: by then the server knows why. */
+  /** A cancelled try goes on waiting, and ends the next time it comes: by then the server knows why. */
   cancel(commandId: string): void {
     this.given.set(commandId, null);
   }

@@ -1,6 +1,6 @@
 /**
  * Activities whose answers come from a model, for the product's own carrier.
- * Owns how a try that has to wait ends: a look comes back, anything else fails for now, at the instant that is next.
+ * Owns how a try that has to wait ends: a poll comes back, anything else fails for now, at the instant that is next.
  */
 import { Context } from '@temporalio/activity';
 import type { Activities, ActivityContext } from '../../activities/activity.ts';
@@ -9,12 +9,12 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { ACTIVITY_COMMAND_TYPES } from '../../core/machine/resource.ts';
 import type { HeldTries, Outcome } from './held-tries.ts';
 
-/** A try does not come back before the server has heard what its workflow said last. */
+/** A try does not come back before the server has received the last commands of its workflow. */
 const AGAIN_MIN_MS = 50;
 
 export interface Pace {
   now(): number;
-  /** The instant at which every command is looked at again, epoch milliseconds of the same clock. */
+  /** The instant at which every command is checked again, epoch milliseconds of the same clock. */
   readonly nextAt: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The thread between a play that waits and the process that hosts its engines: a thread that waits hears nothing, so
- * another one has to listen for it.
+ * The thread between a play that waits and the process that hosts its engines: a thread that waits receives no
+ * messages, so another one has to listen for it.
  * Owns that process; must not know what a call means.
  */
 import { fork } from 'node:child_process';
@@ -9,7 +9,7 @@ import type { EngineCall, EngineReply } from './engine-call.ts';
 
 export interface RelayData {
   readonly port: MessagePort;
-  /** One integer: how many replies were posted. Whoever waits sleeps on it. */
+  /** One integer: how many replies were posted. The waiting thread sleeps on it. */
   readonly replies: SharedArrayBuffer;
   /** The program that hosts engines. */
   readonly program: string;
@@ -33,7 +33,7 @@ export function relayCalls(): void {
     Atomics.add(count, 0, 1);
     Atomics.notify(count, 0);
   };
-  // Standard output belongs to the program that plays; what goes wrong is said on standard error.
+  // Standard output belongs to the program that plays; errors go to standard error.
   const child = fork(program, [], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     serialization: 'advanced',

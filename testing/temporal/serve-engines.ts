@@ -1,6 +1,6 @@
 /**
  * The process that hosts engines on servers that skip time, for plays of another process that calls them.
- * Owns the engines by their numbers; it ends with whoever started it.
+ * Owns the engines by their numbers; it ends with the process that started it.
  */
 import { mkdirSync, readdirSync } from 'node:fs';
 import os from 'node:os';
@@ -14,7 +14,7 @@ import type { NumberedCall, NumberedReply } from './relay-calls.ts';
 import { openSkippingEngine } from './skipping-engine.ts';
 import { WarmServers } from './warm-servers.ts';
 
-/** An engine that is being opened is known as well: whoever waits no longer closes it all the same. */
+/** An engine that is being opened is listed as well: a caller that gave up waiting can still close it. */
 type Engines = Map<number, Promise<OrderedEngine>>;
 
 /** As many as were open at once. */
@@ -27,7 +27,7 @@ export function serveEngines(): void {
   process.on('message', ({ number, call }: NumberedCall) => {
     void replyTo(engines, call).then((reply) => process.send?.({ number, reply } satisfies NumberedReply));
   });
-  // Whoever called is gone, however it went; servers are ended as this process ends.
+  // The calling process is gone, however it ended; servers are ended as this process ends.
   process.on('disconnect', () => process.exit(0));
 }
 

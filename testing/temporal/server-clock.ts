@@ -1,6 +1,6 @@
 /**
  * The clock of a server that skips time, readable at once: between leaps it goes at the pace of the real one.
- * Owns the reading; must not be asked during a leap.
+ * Owns the reading; must not be read during a leap.
  */
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { Clock, Timer } from '../../ports/clock.ts';
@@ -30,7 +30,7 @@ export class ServerClock implements Clock {
     return Math.floor(this.read.serverMs + performance.now() - this.read.realMs);
   }
 
-  /** Nobody sets the clock of such a server but by `set`: a leap is time that passes. */
+  /** Only `set` sets the clock of such a server: a leap is time that passes. */
   steady(): number {
     return this.now() - this.setMs;
   }

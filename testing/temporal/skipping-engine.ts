@@ -1,6 +1,6 @@
 /**
  * The Temporal engine on a server that skips time: the product's workflows, workers, post and carrier, whose commands
- * are answered by whoever orders it about.
+ * are answered by the play that gives the orders.
  * Owns what at rest means and how time leaps; must not know a rule or a model.
  */
 import { WithStartWorkflowOperation, type WorkflowClient } from '@temporalio/client';
@@ -30,7 +30,7 @@ export interface SkippingEngineOptions {
   readonly servers: WarmServers;
   /** The product's, where a play is not about it. */
   readonly eventsMax?: number;
-  /** Told as soon as there is a server, so that it can be ended whatever becomes of the engine. */
+  /** Called as soon as there is a server, so that it can be ended whatever becomes of the engine. */
   readonly onServer?: (pid: number) => void;
 }
 
@@ -108,7 +108,7 @@ async function perform(parts: EngineParts, requests: { count: number }, order: E
   }
 }
 
-/** Every command is looked at again where the leap ends. */
+/** Every command is checked again where the leap ends. */
 async function leapTo({ clock, pace, tries }: EngineParts, at: number): Promise<void> {
   const waitMs = at - clock.now();
   if (waitMs <= LEAP_MIN_MS) return await clock.pass(waitMs);

@@ -1,9 +1,9 @@
 /**
- * A model of the world joined to an engine on a server that skips time: who acts when, in one total order.
- * Owns that order and what of the machines' states has been told; must not know how an order reaches the engine: each
+ * A model of the world joined to an engine on a server that skips time: what acts when, in one total order.
+ * Owns that order and what of the machines' states was reported; must not know how an order reaches the engine: each
  * method that lets time pass yields orders, and goes on with the rest that follows them.
  *
- * A look of the model that leads to nothing costs the server nothing: time leaps there only when something is to be said.
+ * A poll of the model that leads to nothing costs the server nothing: time leaps there only for an order.
  */
 import { isActivityCommand, type ActivityCommand, type MachineEvent } from '../../core/machine/command.ts';
 import { addressKey, type EntityAddress } from '../../core/ids.ts';
@@ -51,7 +51,7 @@ export class SkippingPlay implements ModelPort {
   private ordered: ActivityCommand[] = [];
   private readonly out = new Map<string, ActivityCommand>();
   private answers: { readonly commandId: string; readonly event: MachineEvent | null }[] = [];
-  /** To be said before the engine rests again. */
+  /** To be sent before the engine rests again. */
   private orders: EngineOrder[] = [];
   private readonly world: WorldModel;
   private readonly onStep: SkippingPlayOptions['onStep'];
@@ -62,7 +62,7 @@ export class SkippingPlay implements ModelPort {
     this.world = world(this);
   }
 
-  /** The instant of what happens now: that of the plan, however late the server came to it, so that nobody drifts. */
+  /** The instant of what happens now: that of the plan, however late the server came to it, so that no clock drifts. */
   now(): number {
     return this.instant;
   }
@@ -73,12 +73,12 @@ export class SkippingPlay implements ModelPort {
     return Number.isFinite(at) ? at : null;
   }
 
-  /** Null when nothing of it was ever told. */
+  /** Null when nothing of it was ever reported. */
   stateOf(address: EntityAddress): unknown {
     return this.entities.get(addressKey(address))?.state ?? null;
   }
 
-  /** Every entity that was born, in order of first contact. */
+  /** Every entity that was created, in order of first contact. */
   all(): Iterable<Entity> {
     return this.entities.values();
   }
@@ -92,7 +92,7 @@ export class SkippingPlay implements ModelPort {
     this.put(this.heap, { at, commandId, run });
   }
 
-  /** Something a person does at an instant: after everything else that happens then. */
+  /** A user's action at an instant: after everything else that happens then. */
   script(at: number, run: () => void): void {
     this.put(this.scripts, { at, commandId: null, run });
   }
@@ -105,7 +105,7 @@ export class SkippingPlay implements ModelPort {
     this.orders.push({ do: 'notify', to, event });
   }
 
-  /** A person asks for something; it is said when the play goes on. */
+  /** A request of a user; it is sent when the play goes on. */
   request(to: EntityAddress, event: MachineEvent): void {
     this.world.hears?.(to, event);
     this.orders.push({ do: 'request', to, event });
@@ -125,7 +125,7 @@ export class SkippingPlay implements ModelPort {
     this.instant = Math.max(this.instant, end);
   }
 
-  /** Lets everything happen that is due now. Nothing is asked of the engine when nothing has been said. */
+  /** Lets everything happen that is due now. The engine gets no call without orders. */
   *settling(): Playing {
     if (this.orders.length + this.answers.length + this.ordered.length === 0 && !this.isHeld) return;
     if (this.orders.length + this.answers.length > 0) yield* this.leaping();
@@ -140,7 +140,7 @@ export class SkippingPlay implements ModelPort {
     }
   }
 
-  /** The server's clock comes after, and what its timers do is told. */
+  /** The server's clock comes after, and what its timers do is reported. */
   private *leaping(): Playing {
     this.take(yield [{ do: 'leap', at: this.instant }]);
   }

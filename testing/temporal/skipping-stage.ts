@@ -50,7 +50,7 @@ interface SkippingSimulationOptions {
 }
 
 /**
- * A play on Temporal with the face of the simulator: it is moved on, asked and told things without waiting.
+ * A play on Temporal with the face of the simulator: it is moved on, read and sent events without waiting.
  * Owns nothing but the joining of play and engine.
  */
 class SkippingSimulation implements PlayedSimulation {
@@ -98,7 +98,7 @@ class SkippingSimulation implements PlayedSimulation {
     this.play.script(at, run);
   }
 
-  /** What a person asks for, answered before this returns. */
+  /** A request of a user, answered before this returns. */
   deliver(to: EntityAddress, event: MachineEvent): void {
     this.play.request(to, event);
     this.perform(this.play.settling());

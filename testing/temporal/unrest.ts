@@ -1,6 +1,6 @@
 /**
- * Whether everything is settled: no envelope under way, nothing in a workflow's hands, every command waiting for the model.
- * Owns that definition, from what workflows and client tell; must not wait.
+ * Whether everything is settled: no envelope under way, no work in a workflow, every command waiting for the model.
+ * Owns that definition, from what workflows and client report; must not wait.
  */
 import type { HeldTries } from './held-tries.ts';
 import type { EnvelopesInFlight } from './envelopes-in-flight.ts';

@@ -12,7 +12,7 @@ import type { NumberedCall, NumberedReply, RelayData } from './relay-calls.ts';
 
 /** Real time that one play may take all in all: far longer than any that is worth waiting for. */
 export const WALL_DEFAULT_MS = 180_000;
-/** A server is about 150 MB; a test that compares has two, and whoever opens a third is done with the first. */
+/** A server is about 150 MB; a test that compares has two, and a test that opens a third is done with the first. */
 const OPEN_MAX = 2;
 const PROGRAM = 'time-skipping.js';
 

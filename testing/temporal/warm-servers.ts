@@ -1,21 +1,21 @@
 /**
- * Servers that skip time, handed on from one play to the next: a fresh one is a Java that has everything still to load.
+ * Servers that skip time, passed on from one play to the next: a fresh one is a Java that has everything still to load.
  * Owns which of them wait, and what one has to show before it is used again.
  */
 import { startSkippingServer, type SkippingServer } from './skipping-server.ts';
 
-/** A clock that is free leaps so far at once; one that somebody holds goes at the pace of the real one. */
+/** A clock that is free leaps so far at once; one that is held goes at the pace of the real one. */
 const LEAP_MS = 600_000;
 /** So long an answer may take on a machine that is busy with other tests. */
 const LEAP_MAX_MS = 10_000;
 
-/** Nobody wants it any more; a connection on which nothing is said for two minutes is refused by such a server. */
+/** Not needed any more; such a server refuses a connection that was silent for two minutes. */
 const WAITS_MAX_MS = 60_000;
 
 export class WarmServers {
   private readonly waiting = new Map<SkippingServer, NodeJS.Timeout>();
 
-  /** One that somebody gave back and whose clock is free, or a fresh one. */
+  /** One that a play gave back and whose clock is free, or a fresh one. */
   async take(program: string): Promise<SkippingServer> {
     for (const [server] of this.waiting) {
       this.forget(server);

@@ -1,6 +1,6 @@
 /**
  * API keys of one user: listed, made and shown once, revoked.
- * Owns that the text of a new key stands on the page until somebody has taken it, and nowhere else.
+ * Owns that the text of a new key stands on the page until the user has taken it, and nowhere else.
  */
 import { type ReactElement, useState } from 'react';
 import type { ResultOf } from '../../api/client/client.ts';

@@ -26,7 +26,7 @@ export const AUDIT_COLUMNS: readonly Column<Entry>[] = [
 
 const SHOWN = 12;
 
-/** The last few changes of anybody, and the way to all of them. */
+/** The last few changes of all users, and a link to all of them. */
 export function AuditList(): ReactElement | null {
   const { value } = useAnswer('searchAudit', { query: { limit: SHOWN } });
   if (value === null || value.items.length === 0) return null;

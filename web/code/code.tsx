@@ -10,7 +10,7 @@ const HIGHLIGHTED_CHARS_MAX = 20_000;
 
 export interface CodeProps {
   readonly text: string;
-  /** A name of the language or the end of a file's name; empty when nobody says. */
+  /** A name of the language or the end of a file's name; empty when unknown. */
   readonly language: string;
 }
 

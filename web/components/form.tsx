@@ -76,7 +76,7 @@ interface FieldIds {
   readonly 'aria-describedby': string | undefined;
 }
 
-/** The input is drawn by whoever uses it, with the ids it is handed. */
+/** The caller draws the input, with the ids that it gets. */
 export function Field({
   label,
   hint,
@@ -93,7 +93,7 @@ export function Field({
   );
 }
 
-/** A field with an input of one line; the rest is said to the input. */
+/** A field with an input of one line; the other properties go to the input. */
 export function TextField({
   label,
   hint,

@@ -1,7 +1,7 @@
 /**
  * Small parts of every page: a status, an instant, a figure with its name, tags, what has happened, and what stands
  * where a value would be.
- * Owns their looks, that none speaks by colour alone, and how what happened is announced: what went wrong at once, what
+ * Owns their appearance, that none relies on colour alone, and how events are announced: what went wrong at once, what
  * went well when there is a pause.
  */
 import type { ReactElement, ReactNode } from 'react';
@@ -53,7 +53,7 @@ export function When({ at }: { readonly at: string }): ReactElement {
   );
 }
 
-/** A time of this day in the reader's zone, and with its day in UTC when somebody points at it. Epoch milliseconds. */
+/** A time of this day in the reader's zone, and with its day in UTC when the user points at it. Epoch milliseconds. */
 export function TimeOfDay({ at }: { readonly at: number }): ReactElement {
   return (
     <time dateTime={new Date(at).toISOString()} title={utc(at)}>

@@ -1,6 +1,6 @@
 /**
  * What an action does, read from its event whatever Agent Server wrote it.
- * Owns the reading: nothing of a command or an edit is left out, because somebody may be about to approve it.
+ * Owns the reading: nothing of a command or an edit is left out, because the user may be about to approve it.
  */
 import { argumentsOf, textField, type TranscriptEvent } from './event-text.ts';
 

@@ -1,7 +1,7 @@
 /**
  * What can be done to a conversation: interrupt its agent, stop or resume its sandbox, take the trajectory, give it
  * another title and tags, delete it.
- * Owns which of these fits its state; a sandbox that others share is stopped only after a look at them.
+ * Owns which of these fits its state; a shared sandbox is stopped only after the other conversations were shown.
  */
 import { type ReactElement, useState } from 'react';
 import { ConfirmDialog, FormDialog } from '../components/dialog.tsx';

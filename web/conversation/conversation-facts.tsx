@@ -86,7 +86,7 @@ interface PlacementFactProps {
   readonly sandboxId: string;
 }
 
-/** Why a conversation is in its sandbox, asked once for each that it is in; nothing where nobody decided. */
+/** Why a conversation is in its sandbox, requested once for each sandbox; nothing where there is no decision. */
 function PlacementFact({ id, sandboxId }: PlacementFactProps): ReactElement | null {
   const { client } = useSession();
   const ask = useCallback(
@@ -127,7 +127,7 @@ const STEPS = [
 
 /**
  * How far a start is: its steps, the one that it is at, its place in the queue, and why it has failed.
- * Owns the order of the steps (D18), and the asking for a place in the queue.
+ * Owns the order of the steps (D18), and the request for the place in the queue.
  */
 function StartSteps({ record }: { readonly record: ConversationRecord }): ReactElement {
   const { start_task_status: status, start_task_detail: detail } = record;

@@ -1,6 +1,6 @@
 /**
- * What narrows and orders the list of conversations, and how the server is asked for it.
- * Owns the fields; half a tag or half a day is no question yet.
+ * What narrows and orders the list of conversations, and the query to the server for it.
+ * Owns the fields; half a tag or half a day is no filter yet.
  */
 import type { InputOf } from '../../api/client/client.ts';
 import { beginOf, type FilterField, wordChoices } from '../lists/filter-field.ts';
@@ -37,7 +37,7 @@ export const CONVERSATION_FIELDS: readonly FilterField<Exclude<keyof Conversatio
 const ORDERS = ['CREATED_AT', 'UPDATED_AT', 'TITLE'].flatMap((one) => [one, `${one}_DESC`]);
 const SANDBOX_ID = /^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$/;
 
-/** What somebody wrote into the address may be anything: what is no question is left out. */
+/** The address may hold anything that a user typed: what is no filter is left out. */
 export function conversationQuery(filter: ConversationFilter): Query {
   const { title, agent, sandbox, tag, from, until, sort, in: sandboxId } = filter;
   const [begin, end] = [beginOf(from), beginOf(until, 1)];

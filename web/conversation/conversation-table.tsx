@@ -14,7 +14,7 @@ import { tagsOf } from '../text/tags.ts';
 
 export type ConversationRecord = ResultOf<'search_app_conversations'>['items'][number];
 
-/** What every view of one conversation is handed; the views are loaded by whoever chooses among them. */
+/** What every view of one conversation gets; conversation-views.tsx loads the views. */
 export interface ViewProps {
   readonly record: ConversationRecord;
 }

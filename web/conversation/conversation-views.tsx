@@ -1,5 +1,5 @@
 /**
- * The ways to look at one conversation: what is said in it, and what came of it.
+ * The views of one conversation: its transcript, and its results.
  * Owns their names and order; what is heavy is loaded when it is opened.
  */
 import { lazy, type ReactElement, Suspense } from 'react';

@@ -1,6 +1,6 @@
 /**
- * One entry of a transcript: a message, an action with what came of it, a trouble, or a change of state.
- * Owns its looks. What an agent says is never folded; what a tool was given or answered is, when it is long.
+ * One entry of a transcript: a message, an action with its result, a trouble, or a change of state.
+ * Owns its appearance. What an agent says is never folded; what a tool was given or answered is, when it is long.
  */
 import { memo, type ReactElement, type ReactNode } from 'react';
 import { TimeOfDay } from '../components/parts.tsx';
@@ -17,7 +17,7 @@ const LINES_SHOWN_MAX = 14;
 const CHARS_SHOWN_MAX = 4_000;
 
 export interface EntryItemProps extends TranscriptEntry {
-  /** What the model's answer cost that began with it; null where another entry shows it, or nobody knows. */
+  /** What the model's answer cost that began with it; null where another entry shows it, or it is not known. */
   readonly nanoUsd: number | null;
   readonly isTarget: boolean;
   /** Output of an action that still runs; null where there is none. */
@@ -113,7 +113,7 @@ export function Folded({
   );
 }
 
-/** In the reader's zone; UTC when somebody points at it. */
+/** In the reader's zone; UTC when the user points at it. */
 function Clock({ event }: { readonly event: TranscriptEvent }): ReactElement | null {
   const at = instantOf(event);
   return Number.isNaN(at) ? null : <TimeOfDay at={at} />;

@@ -9,7 +9,7 @@ import { eventText, isForPeople, type TranscriptEvent } from './event-text.ts';
 /** More are not listed: the words are too common to lead anywhere. */
 export const MATCHES_MAX = 200;
 const AROUND_CHARS = 60;
-/** How often it is told how far the reading is. */
+/** After so many events the progress of the reading is reported. */
 const TELL_EVERY = 200;
 
 export interface EventMatch {

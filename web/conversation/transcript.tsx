@@ -1,6 +1,6 @@
 /**
  * The events of a conversation as a list that grows at its end.
- * Owns the following: the newest stays in view as long as nobody has scrolled away from it. To the tab key it is one stop.
+ * Owns the following: the newest stays in view until the user scrolls away from it. To the tab key it is one stop.
  */
 import { type KeyboardEvent, type ReactElement, useEffect, useMemo, useRef } from 'react';
 import { Button } from '../components/form.tsx';
@@ -17,11 +17,11 @@ export interface TranscriptProps {
   readonly followed: FollowedEvents;
   /** Nano-USD of a model's answers by their ids. */
   readonly costs: ReadonlyMap<string, number>;
-  /** Null as long as nobody went anywhere. */
+  /** Null until the user goes to an event. */
   readonly target: TranscriptTarget | null;
 }
 
-/** The event that somebody went to; going there once more is another one. */
+/** The event that the user went to; going there once more is another target. */
 export interface TranscriptTarget {
   readonly seq: number;
 }

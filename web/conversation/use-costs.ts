@@ -1,6 +1,6 @@
 /**
  * What each answer of a model has cost, by the answer's id.
- * Owns the asking: each call is read once it has ended, and again only where it has not.
+ * Owns the polling: each call is read once it has ended, and again only where it has not.
  */
 import { useCallback, useRef } from 'react';
 import type { Client } from '../../api/client/client.ts';
@@ -8,12 +8,12 @@ import { usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 
 const EVERY_MS = 4_000;
-/** Pages of one look: an agent of more calls is caught up over several. */
+/** Pages of one poll: more calls than that are read over several polls. */
 const PAGES_MAX = 10;
 
 interface Known {
   readonly nanoUsdOf: Map<string, number>;
-  /** The next look begins at this start; null for the first. */
+  /** The next poll begins at this start; null for the first. */
   from: string | null;
 }
 
@@ -23,7 +23,7 @@ export function useCosts(conversationId: string, since: string | null): Readonly
   const known = useRef<Known>({ nanoUsdOf: new Map(), from: null });
   const begins = useRef<string | null>(null);
   if (since !== null && (begins.current === null || since < begins.current)) {
-    // Somebody has gone further back.
+    // The user has gone further back.
     begins.current = since;
     known.current.from = since;
   }

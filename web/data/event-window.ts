@@ -6,7 +6,7 @@ import type { Client, StreamedEvent } from '../../api/client/client.ts';
 
 /** What is there at first, and what one press adds. */
 export const PAGE_EVENTS = 100;
-/** More are never in the page: the others are read when somebody goes there. */
+/** More are never in the page: the others are read when the user goes there. */
 export const KEPT_EVENTS_MAX = 600;
 
 export interface EventWindow {

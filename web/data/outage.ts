@@ -1,6 +1,6 @@
 /**
- * Whether the service can be reached, as everything on the page that asks it finds out.
- * Owns since when it cannot, and what the last outage was; whoever asks goes on by itself.
+ * Whether the service can be reached, as every request of the page finds out.
+ * Owns since when it cannot, and what the last outage was; each part of the page repeats its own requests.
  */
 import { useSyncExternalStore } from 'react';
 import { isUnreachable } from './problem.ts';
@@ -8,7 +8,7 @@ import { isUnreachable } from './problem.ts';
 export interface Outage {
   /** Since when nothing answers; null while the service is there. Epoch milliseconds. */
   readonly sinceMs: number | null;
-  /** The last one that is over, until somebody has read it. */
+  /** The last one that is over, until the user has read it. */
   readonly over: { readonly fromMs: number; readonly untilMs: number } | null;
 }
 
@@ -20,7 +20,7 @@ function change(next: Outage): void {
   for (const told of listeners) told();
 }
 
-/** Told of each failed call; what is no sign of an outage changes nothing. */
+/** Called for each failed call; what is no sign of an outage changes nothing. */
 export function reportProblem(error: unknown): void {
   if (outage.sinceMs === null && isUnreachable(error)) change({ ...outage, sinceMs: Date.now() });
 }
@@ -34,7 +34,7 @@ export function forgetOutage(): void {
   if (outage.over !== null) change({ ...outage, over: null });
 }
 
-/** Tells when an outage is over, whoever has found it out; the answer ends the telling. */
+/** Calls `told` each time an outage is over, whichever request found it out; the returned function ends that. */
 export function onBack(told: () => void): () => void {
   let wasAway = outage.sinceMs !== null;
   return listen(() => {

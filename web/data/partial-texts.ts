@@ -47,20 +47,20 @@ export function withPartial(before: PartialTexts, partial: PartialEvent): Partia
   return { ...before, words: [...before.words.filter((one) => one !== known), grown].slice(-KEPT_MAX) };
 }
 
-/** The events that came have all of what was said of them before. */
+/** The events that came have all of the text that came before them. */
 export function withoutEvents(before: PartialTexts, events: readonly StreamedEvent[]): PartialTexts {
   return events.reduce(withoutEvent, before);
 }
 
 function withoutEvent(before: PartialTexts, { event }: StreamedEvent): PartialTexts {
   if (before.words.length === 0 && before.outputs.size === 0) return before;
-  // Whatever was about to be said, nobody says it any more.
+  // The agent does not run any more, so no event follows for these texts.
   if (event['key'] === 'execution_status' && event['value'] !== 'running') return NO_PARTIALS;
   const { action_id: action, llm_response_id: response } = event;
   const outputs = new Map(before.outputs);
   if (typeof action === 'string') outputs.delete(action);
   if (typeof response !== 'string' || event['source'] !== 'agent') return { ...before, outputs };
   const at = before.words.findIndex((one) => one.responseId === response);
-  // Those before it were tries that came to nothing, or have no name.
+  // Those before it were failed tries, or have no id.
   return { words: before.words.slice(at + 1).filter((one) => one.responseId !== ''), outputs };
 }

@@ -1,6 +1,6 @@
 /**
- * A value of the API that is asked for again and again while somebody looks.
- * Owns the timing: nothing is asked while the tab is hidden, and one question at a time.
+ * A value of the API that is polled while the user views the page.
+ * Owns the timing: nothing is requested while the tab is hidden, and one request at a time.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { CallOptions, Client } from '../../api/client/client.ts';
@@ -14,13 +14,13 @@ export const LIVE_MS = 1_500;
 export interface Polled<Value> {
   /** The last one that was read; null before the first. */
   readonly value: Value | null;
-  /** Why the last question has no answer; null when it has. */
+  /** Why the last request has no answer; null when it has. */
   readonly problem: string | null;
-  /** Asks at once. */
+  /** Requests it at once. */
   again(): void;
 }
 
-/** `ask` must keep its identity (useCallback): another one is another question. */
+/** `ask` must keep its identity (useCallback): another one is another request. */
 export function usePolled<Value>(
   ask: (signal: AbortSignal) => Promise<Value>,
   everyMs: number | null = LIVE_MS,
@@ -53,7 +53,7 @@ export function usePolled<Value>(
         setProblem(sentenceOf(error));
       } finally {
         isAsking = false;
-        // What is asked once is asked until there was an answer.
+        // What is requested once is repeated until the service can be reached.
         const waitMs = everyMs ?? (isAway ? LIVE_MS : null);
         if (waitMs !== null && !end.signal.aborted) timer = setTimeout(next, waitMs);
       }
@@ -63,7 +63,7 @@ export function usePolled<Value>(
     };
     askNow.current = () => void once();
     document.addEventListener('visibilitychange', next);
-    // What is asked for rarely is up to date at once, too; what is asked once may be a form that somebody fills in.
+    // What is polled rarely is up to date at once, too; what is read once may be a form that the user fills in.
     const forget = onBack(() => {
       if (everyMs !== null) next();
     });
@@ -79,7 +79,7 @@ export function usePolled<Value>(
   return { value, problem, again };
 }
 
-/** The answer of one operation; another input, by its value, is another question. */
+/** The answer of one operation; another input, by its value, is another request. */
 export function useAnswer<Name extends Exclude<keyof Client, 'events' | 'runChanges'>>(
   name: Name,
   input: NonNullable<Parameters<Client[Name]>[0]>,

@@ -1,6 +1,6 @@
 /**
  * Keys that lead through the console, as a list.
- * Owns which key does what; a key that somebody types into a field is none of them.
+ * Owns which key does what; a key that the user types into a field is none of them.
  */
 import type { Place } from '../routing/place.ts';
 

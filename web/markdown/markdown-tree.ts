@@ -1,5 +1,5 @@
 /**
- * Markdown that somebody else wrote, as a tree of plain values.
+ * Untrusted Markdown, as of an agent, as a tree of plain values.
  * Owns what of it is kept: a link leads only to where a browser can safely go, a picture is never loaded, markup is text.
  */
 import { Lexer, type Token, type Tokens } from 'marked';
@@ -28,7 +28,7 @@ type Cells = readonly (readonly MarkdownNode[])[];
 
 /** A longer text is shown as it is: reading it would hold the page up. */
 export const MARKDOWN_CHARS_MAX = 60_000;
-/** Nested deeper than anybody writes, it is text. */
+/** Nested deeper than an author writes, it is text. */
 const DEPTH_MAX = 24;
 /** A reader of Markdown takes the square of these. */
 const NESTED = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){24}|[[*_`~!<]{200}/m;
@@ -123,7 +123,7 @@ function linkNode({ href, raw, tokens }: Tokens.Link, depth: number): MarkdownNo
   return address === null ? textNode(raw) : { kind: 'link', address, of: nodesOf(tokens, depth) };
 }
 
-/** To load a picture would tell its server who reads, and when. */
+/** Loading a picture would reveal to its server who reads, and when. */
 function imageNode({ href, text, raw }: Tokens.Image): MarkdownNode {
   const address = safeAddress(href);
   if (address === null) return textNode(raw);

@@ -1,6 +1,6 @@
 /**
  * Markdown as elements.
- * Owns the looks; no text becomes markup here, and no element asks another server for anything by itself.
+ * Owns the appearance; no text becomes markup here, and no element sends a request to another server by itself.
  */
 import { Fragment, memo, type ReactElement, type ReactNode, useMemo } from 'react';
 import { Code } from '../code/code.tsx';
@@ -54,7 +54,7 @@ function elementOf(node: MarkdownNode): ReactNode {
   }
 }
 
-/** Says where it leads when somebody points at it, and tells that place nothing. */
+/** Shows its address when the user points at it, and sends that server no referrer. */
 function OutwardLink({ address, children }: { readonly address: string; readonly children: ReactNode }) {
   return (
     <a href={address} title={address} target="_blank" rel="noopener noreferrer nofollow" tabIndex={-1}>

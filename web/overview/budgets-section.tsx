@@ -24,7 +24,7 @@ interface Budget {
   readonly limit: number;
   /** What holds when it is reached. */
   readonly mode: string;
-  /** Spent at the end, when all goes on as it did; null where nobody can say. */
+  /** Spent at the end, when all goes on as it did; null where it cannot be computed. */
   readonly projected: number | null;
 }
 

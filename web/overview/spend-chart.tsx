@@ -1,6 +1,6 @@
 /**
  * Spend over time as stacked bars.
- * Owns the drawing, its colours from the style sheets, and what is said of the bar that somebody points at; the same
+ * Owns the drawing, its colours from the style sheets, and what is said of the bar that the user points at; the same
  * figures stand in the tables below it.
  */
 import { type ReactElement, useCallback, useMemo, useState } from 'react';
@@ -16,7 +16,7 @@ const BAR_WIDTH_MAX = 60;
 
 export function SpendChart({ spend }: { readonly spend: Spend }): ReactElement {
   const [pointed, setPointed] = useState<number | null>(null);
-  // It is asked for again and again, and mostly says the same.
+  // It is polled, and mostly stays the same.
   const text = JSON.stringify(spend);
   const series = useMemo(() => spendSeries(JSON.parse(text) as Spend), [text]);
   const draw = useCallback(

@@ -1,6 +1,6 @@
 /**
- * Sandboxes of the user, live: those that live unless others are asked for, filtered and paged by the server.
- * Owns the list; who would be met by a stop or deletion is asked first.
+ * Sandboxes of the user, live: those that live unless others are selected, filtered and paged by the server.
+ * Owns the list; before a stop or deletion the conversations that it affects are shown.
  */
 import { type ReactElement, useCallback, useMemo, useState } from 'react';
 import type { InputOf } from '../../api/client/client.ts';
@@ -95,7 +95,7 @@ export function SandboxesPage(): ReactElement {
   );
 }
 
-/** With what is in each; the page is asked for again when the filter is another. */
+/** With what is in each; the page is requested again when the filter changes. */
 function useSandboxes(filter: typeof FIRST, pageId: string | undefined) {
   const { client } = useSession();
   const ask = useCallback(
@@ -112,7 +112,7 @@ function useSandboxes(filter: typeof FIRST, pageId: string | undefined) {
   return usePolled(ask);
 }
 
-/** What somebody wrote into the address may be anything: what is no question is left out. */
+/** The address may hold anything that a user typed: what is no filter is left out. */
 function queryOf({ status, id, sort }: typeof FIRST): Query {
   const known = SANDBOX_WORDS.find((word) => word === status);
   return {

@@ -1,5 +1,5 @@
 /**
- * What stands in the editor before anybody has written anything.
+ * What stands in the editor before the user has written anything.
  * Owns the text; a test compiles it.
  */
 export function firstJob(model: string): string {

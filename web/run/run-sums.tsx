@@ -1,5 +1,5 @@
 /**
- * The sums of a run: items by outcome, time, spend, and what reconciliation came to.
+ * The sums of a run: items by outcome, time, spend, and the result of reconciliation.
  * Owns the figures that are shown.
  */
 import type { ReactElement } from 'react';
@@ -36,7 +36,7 @@ export function RunSums({ run }: { readonly run: RunRecord }): ReactElement {
   );
 }
 
-/** Null: nobody set a bound. */
+/** Null: the job sets no bound. */
 function toleranceWords(isWithin: boolean | null): string {
   if (isWithin === null) return 'no bound is set';
   return isWithin ? 'within tolerance' : 'outside tolerance';

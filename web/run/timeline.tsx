@@ -13,7 +13,7 @@ const NAME_WIDTH = 190;
 const ROW_HEIGHT = 26;
 const BAR_HEIGHT = 14;
 const AXIS_HEIGHT = 26;
-/** A picture of more rows than this is read by nobody. */
+/** A user does not read a picture of more rows. */
 const ROWS_MAX = 60;
 const NAME_CHARS_MAX = 26;
 

@@ -1,6 +1,6 @@
 /**
- * Lets nobody past without a key that the service accepts.
- * Owns the signing in and out; what is behind it is told who is there.
+ * Lets only a user with a key that the service accepts past.
+ * Owns the signing in and out; the pages behind it get the session of the user.
  */
 import {
   type ReactElement,
@@ -17,7 +17,7 @@ import { Notice } from '../components/parts.tsx';
 import { isUnreachable, sentenceOf } from '../data/problem.ts';
 import { clientWith, type CurrentUser, SessionContext } from './session.ts';
 
-/** Between two questions to a service that does not answer. */
+/** Between two requests to a service that does not answer. */
 const AGAIN_MS = 2_000;
 
 interface SignedIn {
@@ -39,7 +39,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }): Rea
       setSignedIn({ key, user });
     } catch (error) {
       setProblem(sentenceOf(error));
-      // A service that is away has refused nobody: it is asked again until it says so.
+      // A service that is away has not refused the key: the sign-in is repeated until it answers.
       if (isUnreachable(error) && rememberedKey() === key) setTimeout(() => void signIn(key), AGAIN_MS);
       else forgetKey();
     } finally {
@@ -91,7 +91,7 @@ interface SignInProps {
   onKey(key: string): void;
 }
 
-/** The first page: asks for an API key. */
+/** The first page: a form for an API key. */
 function SignInPage({ isTrying, problem, onKey }: SignInProps): ReactElement {
   const [key, setKey] = useState('');
   const onSubmit = (event: FormEvent): void => {

@@ -1,6 +1,6 @@
 /**
  * Who is signed in, for every part of the console.
- * Owns the shape and how it is reached; must not sign anybody in.
+ * Owns the shape and how it is reached; must not sign a user in.
  */
 import { createContext, useContext } from 'react';
 import { type Client, createClient, type ResultOf } from '../../api/client/client.ts';

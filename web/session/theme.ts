@@ -25,7 +25,7 @@ export function chooseTheme(theme: Theme): void {
   for (const told of listeners) told();
 }
 
-/** Before anything is drawn, so that nothing changes its colours under somebody's eyes. */
+/** Before anything is drawn, so that the user sees no colours change. */
 export function showTheme(): void {
   const theme = chosenTheme();
   if (theme === 'system') delete document.documentElement.dataset['theme'];

@@ -1,6 +1,6 @@
 /**
- * A job played before it is run: asked for, under way, shown, out of date, or refused.
- * Owns these states; a play is worth seconds of the service, so it begins when somebody asks, and ends when nobody waits.
+ * A job played before it is run: requested, under way, shown, out of date, or refused.
+ * Owns these states; a play costs the service seconds, so it begins on request, and ends when the user gives it up.
  */
 import { lazy, type ReactElement, Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../components/form.tsx';
@@ -93,7 +93,7 @@ function bodyOf({ text, inputs }: PlayedJob) {
   return { text, inputs: Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== '')) };
 }
 
-/** One question at a time, given up with the page. */
+/** One request at a time, given up with the page. */
 function useAbort() {
   const current = useRef<AbortController | null>(null);
   const stop = (): void => current.current?.abort();
@@ -106,7 +106,7 @@ function useAbort() {
   return { begin, stop };
 }
 
-/** Whoever has given up waits for no answer, and for no problem either. */
+/** A user who has given up waits for no answer, and for no problem either. */
 async function unlessAborted(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,6 +1,6 @@
 /**
  * A play as two pictures under one scale of time: conversations by what they do, and the slots that are held.
- * Owns the drawing, and what is said of the moment that somebody points at; the same figures stand in the table below.
+ * Owns the drawing, and what is said of the moment that the user points at; the same figures stand in the table below.
  */
 import { type ReactElement, useCallback, useState } from 'react';
 import UPlot from 'uplot';
@@ -81,7 +81,7 @@ interface Wanted {
   readonly height: number;
   /** A class for each row. */
   readonly names: readonly string[];
-  /** The first row lies on the ground, and each other on the one before; else only the first is filled. */
+  /** The first row lies at the bottom, and each other on the one before; else only the first is filled. */
   readonly isStacked: boolean;
   onPoint(atMs: number | null): void;
 }

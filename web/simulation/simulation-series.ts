@@ -1,5 +1,5 @@
 /**
- * A play as rows over its time: who does what, and how many slots are held.
+ * A play as rows over its time: how many conversations do what, and how many slots are held.
  * Owns the arithmetic and the words; pure.
  */
 import type { ResultOf } from '../../api/client/client.ts';
@@ -26,7 +26,7 @@ const LIMIT_LABELS: Readonly<Record<string, string>> = {
   user_pause: 'are paused by their user',
 };
 
-/** A sentence for each limit that somebody meets, the one of most conversations first. */
+/** A sentence for each limit that a conversation meets, the one of most conversations first. */
 export function limitSentences({ met }: Pick<Simulation, 'met'>): readonly string[] {
   return Object.entries(met)
     .sort(([, a], [, b]) => b - a)
@@ -35,7 +35,7 @@ export function limitSentences({ met }: Pick<Simulation, 'met'>): readonly strin
 
 export type Counts = Readonly<Record<Activity, number>>;
 
-/** What holds at one instant, milliseconds since the beginning. Of many steps the first that is told is a later one. */
+/** What holds at one instant, milliseconds since the beginning. A thinned list of steps may begin later. */
 export interface Instant {
   readonly atMs: number;
   readonly counts: Counts;
@@ -98,7 +98,7 @@ export function stackedSteps({
   return { times: points.map(({ at_ms: at }) => at), rows };
 }
 
-/** The slots that are held; a second row for the bound, where the picture is not pressed to the ground by it. */
+/** The slots that are held; a second row for the bound, where it does not squash the picture. */
 export function slotSteps({
   slots,
   shown_until_ms: untilMs,

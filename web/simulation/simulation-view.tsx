@@ -1,6 +1,6 @@
 /**
- * What one play of a job came to: its figures, the picture, and the same for those who read it.
- * Owns the wording; it is loaded when somebody asks for a play.
+ * The result of one play of a job: its figures, the picture, and the same as a table.
+ * Owns the wording; it is loaded when the user requests a play.
  */
 import type { ReactElement } from 'react';
 import { Notice, Sum } from '../components/parts.tsx';
@@ -104,7 +104,7 @@ function notEnded(open: number): string {
   return `${open.toLocaleString()} have not ended`;
 }
 
-/** What the picture shows, for whoever reads it as figures. */
+/** What the picture shows, as figures. */
 function Rows({ of }: { readonly of: Simulation }): ReactElement {
   return (
     <details>

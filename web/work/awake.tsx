@@ -1,6 +1,6 @@
 /**
- * What stands before a workspace whose sandbox is not up: to look into it brings the sandbox back (D7).
- * Owns the question, so that nobody resumes a sandbox by opening a page.
+ * What stands before a workspace whose sandbox is not up: reading it brings the sandbox back (D7).
+ * Owns the question to the user, so that opening a page does not resume a sandbox.
  */
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { Button } from '../components/form.tsx';

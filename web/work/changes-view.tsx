@@ -17,7 +17,7 @@ import { treeOf } from './file-tree.ts';
 
 type Change = ResultOf<'list_git_changes'>[number];
 
-/** Looking keeps a sandbox awake, and each look runs Git: not as often as a record is read. */
+/** Polling keeps a sandbox awake, and each poll runs Git: not as often as a record is read. */
 const EVERY_MS = 10_000;
 /** More on one side is to be downloaded. */
 const COMPARED_CHARS_MAX = 400_000;
@@ -85,7 +85,7 @@ interface OneFileProps {
   readonly id: string;
   readonly path: string;
   readonly look: ComparisonLook;
-  /** Another list is another look at the file, too. */
+  /** With another list the file is read again, too. */
   readonly seen: readonly Change[];
 }
 

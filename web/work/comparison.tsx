@@ -1,6 +1,6 @@
 /**
  * Two texts beside or below each other, with what differs.
- * Owns the looks; a stretch that is the same is left out until somebody asks for it.
+ * Owns the appearance; a stretch that is the same is left out until the user opens it.
  */
 import { type ReactElement, useMemo, useState } from 'react';
 import { compare, type DiffRow, type LeftOut } from './diff-rows.ts';

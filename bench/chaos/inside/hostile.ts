@@ -1,7 +1,7 @@
 /**
- * Runs inside the hostile sandbox: takes one order after the other and does to its neighbours what the order names.
- * Owns the attacks that a tool of an agent can make; those that only an Agent Server can make are ordered from
- * `lying-agent.ts` by a file. Each runs in a process of its own, whose end gives back what it took.
+ * Runs inside the hostile sandbox: takes orders in turn and carries out the attack that each names.
+ * Owns the attacks that a tool of an agent can make; those that only an Agent Server can make are requested from
+ * `lying-agent.ts` by a file. Each runs in a process of its own, whose end frees what it took.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -31,11 +31,11 @@ const SOCKETS = {
 const MEBIBYTE = 1024 ** 2;
 const ZEROS = Buffer.alloc(MEBIBYTE);
 const POLL_MS = 50;
-/** Whoever said much is read seldom, so a lie has to wait for its listener. */
+/** The service rarely polls an agent that sent much, so a lie has to wait for the next request. */
 const LIE_MS_MAX = 45_000;
 
 type Did = string | Promise<string>;
-/** Each ends by itself or is ended when its time is over; what it says is what it got. */
+/** Each ends by itself or is ended when its time is over; it returns what it achieved. */
 const ATTACKS: Readonly<Record<Attack, (order: Order) => Did>> = {
   'bodies before the key': ({ ms }) => bodiesBeforeTheKey(ms),
   'open connections': ({ ms }) => openConnections(ms),
@@ -55,7 +55,7 @@ const ATTACKS: Readonly<Record<Attack, (order: Order) => Did>> = {
   'refusals without end': ({ ms }) => refusals(ms),
 };
 
-/** A connection that never throws; null where the other side has no place for it. */
+/** A connection that never throws; null where the other side refuses it. */
 function opened(path: string): Promise<Socket | null> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -157,7 +157,7 @@ async function sharedMemory(ms: number): Promise<string> {
     const fd = openSync('/dev/shm/fill', 'w');
     for (; mebibytes < 4_096; mebibytes += 1) writeSync(fd, ZEROS);
   } catch {
-    // It is full: what was written until now is what there is.
+    // It is full: what was written until now counts.
   }
   const memfd = process.arch === 'arm64' ? 279 : 319;
   const script = `my $f = syscall(${memfd}, "x", 0); open(my $o, ">&=", $f); my $z = "0" x 1048576; my $n = 0; while ($n < 4096) { syswrite($o, $z) or last; $n++ } print $n`;
@@ -165,7 +165,7 @@ async function sharedMemory(ms: number): Promise<string> {
   try {
     other = `${execFileSync('perl', ['-e', script], { encoding: 'utf8' })} MiB`;
   } catch {
-    // The kernel ended it, for its memory.
+    // The kernel killed it for its memory use.
   }
   await wait(ms / 4);
   rmSync('/dev/shm/fill', { force: true });
@@ -187,7 +187,7 @@ function sparseFiles(count: number): string {
   return `${made} of 200 MiB`;
 }
 
-/** Relative steps: no path that is ever said is too long. */
+/** Relative steps: no path that is passed to the kernel is too long. */
 function deepPath(depth: number): string {
   const script = `n=$(printf 'd%.0s' $(seq 200)); mkdir -p deep && cd deep && for i in $(seq ${depth}); do mkdir -p $n && cd $n || exit 1; done; echo x > leaf; chmod 000 leaf; chmod 500 .`;
   execFileSync('bash', ['-c', script]);
@@ -213,7 +213,7 @@ async function refusals(ms: number): Promise<string> {
   return `${asked} hosts asked for`;
 }
 
-/** What only the Agent Server can say: the prelude in front of it looks at this file. */
+/** An answer that only the Agent Server can give: the code prepended to it reads this file. */
 async function lie({ attack, ms }: Order): Promise<string> {
   const said = `${LIE_FILE}.said`;
   rmSync(said, { force: true });

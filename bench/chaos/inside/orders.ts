@@ -1,6 +1,6 @@
 /**
- * What the hostile sandbox may be told to do, and by which files.
- * Owns the names that both sides of its wall use; must not do anything.
+ * What the hostile sandbox may be ordered to do, and by which files.
+ * Owns the names that both sides of the sandbox use; must not do anything.
  */
 export const ATTACKS = [
   'bodies before the key',
@@ -28,7 +28,7 @@ export interface Order {
   readonly ms: number;
 }
 
-/** Relative to the workspace: orders, `did` with what came of the last, and `ready`. */
+/** Relative to the workspace: orders, `did` with the result of the last, and `ready`. */
 export const ORDERS = '.orders';
-/** Absolute, inside: while it is there the Agent Server says what it names. */
+/** Absolute, inside: while it exists, the Agent Server gives the answer that it names. */
 export const LIE_FILE = '/workspace/.lie';

@@ -1,6 +1,6 @@
 /**
- * One question to the interface of a code host over HTTP, as `fetch` asks it.
- * Owns bounds, waiting where the host asks for it, and what its refusals mean; must not know what is asked.
+ * One request to the interface of a code host over HTTP, with `fetch`.
+ * Owns bounds, waiting where the host requires it, and what its refusals mean; must not know what is requested.
  */
 import { request } from 'undici';
 import { ParleyError } from '../../../core/parley-error.ts';
@@ -30,7 +30,7 @@ export interface ApiFetchOptions {
   readonly clock: Clock;
   /** What cannot be done when it fails: `read issues of "acme/app" at github`. */
   readonly doing: string;
-  /** What to do about a missing or a wrong credential, and about one that may too little. */
+  /** What to do about a missing or a wrong credential, and about one with too few rights. */
   readonly remedies: { readonly credential: string; readonly rights: string };
   /** For all waits together. */
   readonly waitMsMax: number;
@@ -44,8 +44,8 @@ interface Answer {
 }
 
 /**
- * Statuses that say something about what was asked (409, 422 and their like) come back; all others are errors.
- * Only what changes nothing is asked again by itself.
+ * Statuses that say something about what was requested (409, 422 and their like) come back; all others are errors.
+ * Only a request that changes nothing is repeated automatically.
  */
 export function createApiFetch(options: ApiFetchOptions): ApiFetch {
   let leftMs = options.waitMsMax;
@@ -77,7 +77,7 @@ const SECONDS_CHARS = 'YYYY-MM-DDTHH:MM:SS'.length;
 
 interface Wait {
   readonly ms: number;
-  /** Null: too short to be told. */
+  /** Null: too short to be reported. */
   readonly why: string | null;
 }
 
@@ -187,7 +187,7 @@ function judged({ status, headers, text }: Answer, options: ApiFetchOptions): Re
   return response;
 }
 
-/** What the host says, in one line: it is shown, and never read. */
+/** What the host says, in one line: it is shown, and never parsed. */
 export function reasonIn(text: string): string {
   try {
     const { message, error, errors } = JSON.parse(text) as Readonly<Record<string, unknown>>;

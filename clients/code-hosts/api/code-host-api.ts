@@ -39,14 +39,14 @@ const WORDS: Readonly<Record<HostApi['kind'], (repository: HostRepository) => Ho
 
 interface CodeHostApiOptions {
   readonly codeHosts: CodeHosts;
-  /** By provider; null where nobody can say. */
+  /** By provider; null where the kind of host is unknown. */
   apiOf(provider: string): HostApi | null;
   /** Credential of the deployment by provider; null for none. */
   credentialOf(provider: string): string | null;
   readonly clock: Clock;
 }
 
-/** The port over GitHub, GitLab and Gitea; which of them is asked follows from the provider. */
+/** The port over GitHub, GitLab and Gitea; which of them is called follows from the provider. */
 export function createCodeHostApi(options: CodeHostApiOptions): CodeHostApi {
   return {
     providerOf: (provider) => providerOf(provider, options),
@@ -164,7 +164,7 @@ function commentText({ author, at, body }: HostComment): string {
   return `${head}\n${plainText(body, limits.COMMENT_CHARS_MAX)}`;
 }
 
-/** Looked for before it is made: whoever was killed behind the making finds it, and a second one is never made. */
+/** Searched before it is opened: after a kill behind the opening the next try finds it, and opens no second one. */
 async function bringUpToDate(
   client: HostClient,
   request: PullRequestRequest,
@@ -194,7 +194,7 @@ async function bringUpToDate(
   return { number, url, state: made === null ? 'updated' : 'opened', notes };
 }
 
-/** The open one first; null when there is none. @throws ParleyError code_host_refused: somebody else's is open */
+/** The open one first; null when there is none. @throws ParleyError code_host_refused: an open one is not this run's */
 function ownOf(
   pulls: readonly HostPullRequest[],
   { marker }: Pick<PullRequestRequest, 'marker'>,
@@ -217,7 +217,7 @@ function saysTheSame({ title, body }: HostPullRequest, request: PullRequestReque
   return title.endsWith(request.title) && endOf(body) === endOf(request.body);
 }
 
-/** What is beside a pull request keeps nobody from having it; a host that does not answer is asked again. */
+/** A refused extra becomes a note, and the pull request stays; other errors are thrown, so that it is tried again. */
 async function noted<T>(
   what: string,
   wanted: readonly T[],

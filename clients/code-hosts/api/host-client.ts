@@ -12,7 +12,7 @@ import { COMMENTS_MAX, PAGE_ITEMS, PAGES_MAX } from './api-limits.ts';
 export interface HostClientOptions extends Pick<ApiFetchOptions, 'doing'> {
   /** Address of the interface, without a slash at its end. */
   readonly url: string;
-  /** Null: asked as anybody. */
+  /** Null: requests are anonymous. */
   readonly token: string | null;
   readonly fetch: ApiFetch;
 }
@@ -71,13 +71,13 @@ export interface HostClient {
   change(pull: HostPullRequest, words: Pick<HostDraft, 'title' | 'body' | 'isDraft'>): Promise<void>;
   /** Says what could not be had. */
   addLabels(pull: number, labels: readonly string[]): Promise<readonly string[]>;
-  /** Says who could not be asked. */
+  /** Says which reviewers could not be requested. */
   askReviewers(pull: number, reviewers: readonly string[]): Promise<readonly string[]>;
 }
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** Asks a route, `POST /repos/acme/app/pulls`, and reads its answer. */
+/** Calls a route, `POST /repos/acme/app/pulls`, and reads its answer. */
 export type Ask = <Schema extends z.ZodType>(
   route: string,
   schema: Schema,
@@ -91,7 +91,7 @@ export interface HostRepository {
   readonly name: string;
 }
 
-/** In what the kinds differ: routes, fields, and the three questions that each answers in its own way. */
+/** In what the kinds differ: routes, fields, and the three requests that each answers in its own way. */
 export interface HostWords {
   /** Path of the repository. */
   readonly at: string;
@@ -254,7 +254,7 @@ function readAnswer<Schema extends z.ZodType>(
   );
 }
 
-/** What a host says no to although the credential is right. */
+/** What a host refuses although the credential is right. */
 function unwanted(options: Pick<HostClientOptions, 'doing'>, status: number, text: string): Error {
   const said = reasonIn(text);
   const why = said === '' ? `the host answered ${status}` : `the host answered ${status}: ${said}`;

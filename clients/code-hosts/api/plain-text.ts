@@ -1,5 +1,5 @@
 /**
- * Text of anybody on a code host as text, and nothing more (D31).
+ * Text of any user of a code host as text, and nothing more (D31).
  * Owns what is taken out, and the cut; must not know what the text is for.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Which items may begin, and what holds the others back.
- * Owns the order in which limits are asked: mode, needs, places, breaker, pace, slots, budget; must not look into a conversation.
+ * Owns the order of the checks: mode, needs, places, breaker, pace, slots, budget; must not read a conversation.
  */
 import { countWell } from '../../status.ts';
 import { earliest } from '../../time.ts';
@@ -13,7 +13,7 @@ import { itemsByPhase } from '../items-by-phase.ts';
 import { itemAt, type RunItem, type RunState, type SlotUse, type Ending, type ItemNeed } from '../state.ts';
 import { changeItem, itemOrder, type RunContext } from '../run-context.ts';
 
-/** Why the next item does not begin, and when to look again by the clock. */
+/** Why the next item does not begin, and when to check again by the clock. */
 interface Hold {
   readonly by: string;
   readonly until: number | null;
@@ -26,7 +26,7 @@ export function admit(context: RunContext): void {
   state.byPhase ??= itemsByPhase(state);
   if (state.warming !== undefined) return changePace(context, { heldBy: 'pool', heldUntil: null });
   skipUnmet(context);
-  // Counted only once somebody may begin: mostly all places are taken.
+  // Counted only once an item may begin: mostly all places are taken.
   let counted: Slots | null = null;
   const slots = (): Slots => (counted ??= usedSlots(state));
   for (;;) {
@@ -58,7 +58,7 @@ function nextOf(context: RunContext, slots: () => Slots): number | Hold {
   return withinBudget(context) ? index : { by: 'budget', until: null };
 }
 
-/** What most of those that wait would need is told when none may begin; a pause that ends is looked at in time. */
+/** When none may begin: the reason that holds most waiting items, and when the first pause among them ends. */
 function nextWaiting(state: RunState, now: number, slots: Slots): number | Hold {
   let by: string | null = null;
   let until: number | null = null;
@@ -146,11 +146,11 @@ function pastOf(item: RunItem | undefined): RunItem['past'] {
   return item.conversationId === null ? item.past : [...item.past, item.conversationId];
 }
 
-/** When the run must look again at who waits, whatever happens; null when only an event can help. */
+/** When the run must check the waiting items again, whatever happens; null when only an event can help. */
 export function admissionDeadline(state: RunState): number | null {
   if (state.phase !== 'running' || state.mode !== 'normal') return null;
   if (state.pace !== undefined) return state.pace.heldUntil;
-  // A state that an older version stored: its retries are looked at as they come due.
+  // A state that an older version stored: its retries are checked as they come due.
   const { waiting, inFlight } = itemsByPhase(state);
   if (inFlight.length >= state.rules.concurrency) return null;
   if (state.rules.budget?.mode === 'enforce' && !fitsBudget(state)) return null;
@@ -194,8 +194,8 @@ function needsMet(item: RunItem, state: RunState): boolean {
 }
 
 /**
- * Ends what waits for somebody who has ended otherwise than it needs; an item that ends so may be what others wait for, so it
- * looks again until nothing changes. Every look ends an item or is the last.
+ * Ends every waiting item with a need that ended otherwise than it requires. Others may wait for an item that ends so,
+ * so it repeats until nothing changes: every pass ends an item or is the last.
  */
 function skipUnmet(context: RunContext): void {
   if (itemsByPhase(context.state).groups === undefined) return;

@@ -15,7 +15,7 @@ export function countForBreaker(context: RunContext, failureClass: FailureClass)
   const { state } = context;
   const { breaker } = state.rules;
   if (breaker === null || !breaker.on.includes(failureClass)) return;
-  // What still ends while it is open began before, and says nothing that is not known.
+  // What still ends while it is open began before, and adds nothing new.
   if (state.trip !== undefined) return;
   const recent = state.breakerHits.filter((at) => at > context.now - breaker.windowMs);
   state.breakerHits = [...recent, context.now].slice(-breaker.count);
@@ -66,7 +66,7 @@ export function probeEnded(context: RunContext, item: RunItem, { failureClass, o
   if (trip === undefined || breaker?.recover === undefined || trip.probingSince === null) return;
   if (!isBegunSince(item, trip.probingSince)) return;
   if (failureClass !== null && breaker.on.includes(failureClass)) return open(context, failureClass);
-  // Whom somebody stopped says nothing of what failed.
+  // An item that was cancelled says nothing of what failed.
   if (outcome === 'cancelled') return;
   const passed = trip.passed + 1;
   if (passed < breaker.recover.probes) {

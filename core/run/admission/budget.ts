@@ -30,13 +30,13 @@ export function withinBudget(context: RunContext): boolean {
   return false;
 }
 
-/** With nothing in flight there is nobody to stop: a cancelled run has only those left that wait. */
+/** With nothing in flight there is no item to stop: a cancelled run has only those left that wait. */
 function exceeded(context: RunContext, { onExceeded }: PlanBudget): void {
   hold(context, 'budget');
   if (onExceeded !== undefined) context.state.mode = onExceeded === 'drain' ? 'draining' : 'cancelling';
 }
 
-/** Says once that the soft limit was passed; what was spent never becomes less. */
+/** Records once that the soft limit was passed; what was spent never becomes less. */
 export function recordSoftLimit(context: RunContext): void {
   const { state } = context;
   const soft = state.rules.budget?.softNanoUsd;

@@ -1,5 +1,5 @@
 /**
- * A batch that holds: nothing new begins until somebody resumes it.
+ * A batch that holds: nothing new begins until a client resumes it.
  * Owns this one change of mode; must not know why.
  */
 import type { RunContext } from '../run-context.ts';

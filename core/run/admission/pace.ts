@@ -1,6 +1,6 @@
 /**
  * How fast a run begins its items: places that are free now, the distance between starts, the canary.
- * Owns ramp, rate and the adaptive limit; must not choose who begins, nor look at money.
+ * Owns ramp, rate and the adaptive limit; must not choose which item begins, nor read money.
  */
 import type { FailureClass } from '../../status.ts';
 import { itemsByPhase } from '../items-by-phase.ts';
@@ -10,14 +10,14 @@ import type { RunRules } from '../rules.ts';
 import type { Pace, RunState } from '../state.ts';
 import type { RunContext } from '../run-context.ts';
 
-/** Failures that come together are one word of the endpoint: places are halved once for all of them. */
+/** Failures that come together are one signal of the endpoint: places are halved once for all of them. */
 const LOWER_AGAIN_MS = 30_000;
 
 export function paceOf({ pace, createdAt, rules }: RunState): Pace {
   return pace ?? initPace(rules, createdAt);
 }
 
-/** What is the same already is not written: a step that changes nothing stays silent. */
+/** An unchanged value is not written: a step that changes nothing stays silent. */
 export function changePace({ state }: RunContext, change: Partial<Pace>): void {
   const before = paceOf(state);
   const names = Object.keys(change) as readonly (keyof Pace)[];
@@ -45,7 +45,7 @@ export function placesOf(state: RunState, now: number): Places {
   return { max: adaptive, by: adaptive < concurrency ? 'adaptive' : 'concurrency' };
 }
 
-/** Nobody begins who could get no place whatever the others do: in the line stand only those who could (D29). */
+/** No item begins that could get no place whatever the others do: only those that could stand in the line (D29). */
 function capacityPlaces({ capacity, sharesSandboxes, pool }: RunRules): number {
   if (capacity === undefined) return Number.POSITIVE_INFINITY;
   const { slotsMax, perSandboxMax } = capacity;
@@ -90,7 +90,7 @@ export function attemptEnded(context: RunContext, failureClass: FailureClass | n
   if (failureClass !== null && adaptive.on.includes(failureClass)) return slowDown(context, failureClass);
   const { places, calm } = paceOf(state);
   if (places === null) return;
-  // One place for one round of as many as may be in flight: what is given back soon is taken again soon.
+  // One place for each round of as many as may be in flight: a place given back sooner would be lost again soon.
   if (calm + 1 < places) return changePace(context, { calm: calm + 1 });
   changePace(context, { calm: 0, places: places + 1 >= concurrency ? null : places + 1 });
 }

@@ -1,6 +1,6 @@
 /**
- * The pool of a run: how many items it holds, its sandboxes made ahead, and those that have had enough.
- * Owns what the run itself counts of them; who is placed where is decided by core/placement/place-in-pool.ts, in one transaction.
+ * The pool of a run: how many items it holds, its sandboxes made ahead, and those to be recycled.
+ * Owns what the run itself counts of them; core/placement/place-in-pool.ts decides the places, in one transaction.
  */
 import type { SandboxId } from '../../ids.ts';
 import type { HostPin } from '../../placement/choose-host.ts';
@@ -26,7 +26,7 @@ export function warmPool(context: RunContext): void {
 }
 
 /**
- * When items wait again after the sandboxes of the pool were let go: no more than they have use for, and none while the
+ * When items wait again after the sandboxes of the pool were released: no more than the items need, and none while the
  * run holds.
  */
 export function warmPoolAgain(context: RunContext): void {
@@ -74,8 +74,8 @@ export function poolWarmed(
 }
 
 /**
- * Items that may be in flight at once: what a recycled sandbox has free, nobody gets. Null when the pool holds none
- * back: what it cannot take goes elsewhere, or fails.
+ * Items that may be in flight at once: free places in a recycled sandbox do not count. Null when the pool holds no
+ * items back: what it cannot take goes elsewhere, or fails.
  */
 export function poolPlaces(state: RunState, now: number): number | null {
   const { pool } = state.rules;
@@ -100,7 +100,7 @@ function inFlightBySandbox(state: RunState): ReadonlyMap<SandboxId, number> {
   return counts;
 }
 
-/** By what the run itself saw: the store may know more, and takes nobody in who would be one too many. */
+/** By what the run itself saw: the store may have more, and refuses a conversation that would be one too many. */
 export function hasHadEnough(
   { rules: { pool } }: Pick<RunState, 'rules'>,
   { pooled }: UsedSandbox,
@@ -121,7 +121,7 @@ export function unusedOfPool(state: RunState): readonly UsedSandbox[] {
   return free.filter(({ sandboxId }) => !inUse.has(sandboxId));
 }
 
-/** When one that nobody uses reaches the age at which it goes; null when none does. */
+/** When an unused sandbox of the pool reaches the age at which it is deleted; null when none does. */
 export function poolDeadline(state: RunState): number | null {
   const ageMs = state.rules.pool?.recycleAgeMs ?? null;
   if (ageMs === null) return null;
@@ -130,12 +130,12 @@ export function poolDeadline(state: RunState): number | null {
   );
 }
 
-/** A conversation of the pool that the run hears of in this sandbox for the first time. */
+/** A conversation of the pool of which the run gets a notice in this sandbox for the first time. */
 export function countArrival(context: RunContext, item: RunItem, conversation: ConversationSnapshot): void {
   const { state, now } = context;
   const { sandboxId, sandboxStatus } = conversation;
   if (state.rules.pool === undefined || sandboxId === null || sandboxStatus === null) return;
-  // Where it spilled over to, or was sent by name, is no sandbox of the pool: its end is that of the run.
+  // A sandbox it spilled over to, or that the job names, is not of the pool: it is released with the run.
   if (conversation.spilled === true || sandboxId === state.rules.explicitSandboxId) return;
   const isKnown = item.conversationId === conversation.conversationId && item.sandboxId === sandboxId;
   if (isKnown && item.sandboxStatus !== null) return;

@@ -1,7 +1,7 @@
 /**
  * A run that takes up a changed plan: new items wait, changed ones begin anew, what the job no longer has is cancelled.
- * Owns what becomes of each item by where it stands; who is in flight keeps what it was given until its attempt has
- * ended. Which items are new or changed is compared elsewhere.
+ * Owns what becomes of each item by its phase; an item in flight keeps its plan until its attempt has ended. Which
+ * items are new or changed is compared elsewhere.
  */
 import { remember, wasSeen } from '../../machine/requests.ts';
 import { backToWork, WAITS_AGAIN, wasPassedOver } from '../back-to-work.ts';
@@ -15,7 +15,7 @@ import type { RunContext } from '../run-context.ts';
 
 type Amended = Extract<RunEvent, { readonly type: 'planAmended' }>;
 
-/** Enough of a hash to tell plans apart. */
+/** Enough of a hash to distinguish plans. */
 const HASH_CHARACTERS = 8;
 const RETIRED: Ending = {
   outcome: 'cancelled',
@@ -28,7 +28,7 @@ const REPLACED: Ending = {
   detail: 'its rows are known, and each is a conversation of its own',
 };
 
-/** The same plan again changes nothing; one that was compared with another plan than the run has is left alone, and said. */
+/** The same plan again changes nothing; one compared with another plan than the run's is refused, with a record. */
 export function amendPlan(context: RunContext, event: Amended): void {
   const { state } = context;
   if (wasSeen(state.seen, event.requestId)) return;
@@ -76,9 +76,9 @@ function refusal(state: RunState, { basePlanHash }: Amended): string | null {
   return null;
 }
 
-/** Who has succeeded stays as it is; who has ended otherwise is taken up, with all its tries. */
+/** An item that has succeeded stays as it is; one that ended otherwise is taken up, with all its tries. */
 function changedItem(item: RunItem, { spec, isAnew }: Amended['changed'][number], plan: string): RunItem {
-  // Whom it waits for, for which slot, and with whom it is judged counts from now on.
+  // What it waits for, its slots, and the copies it is judged with count from now on.
   const { groups, needs, slots, priority, whole } = spec;
   const { groups: _groups, needs: _needs, slots: _slots, whole: _whole, ...rest } = item;
   const placed: RunItem = {

@@ -1,5 +1,5 @@
 /**
- * What runs of one job came to: each run, and each item over the runs.
+ * The results of the runs of one job: each run, and each item over the runs.
  * Owns the arithmetic and what is called flaky; pure.
  */
 import type { RunItemRow, RunRow } from '../../machine/projection.ts';
@@ -24,9 +24,9 @@ export interface KeyHistory {
   readonly outcomes: readonly { readonly runId: RunRow['runId']; readonly outcome: Outcome | null }[];
   readonly ended: number;
   readonly succeeded: number;
-  /** It succeeded in one run and did not in another that was of the same work: nothing decides it but chance. */
+  /** It succeeded in one run and did not in another of the same work: only chance separates them. */
   readonly isFlaky: boolean;
-  /** Mean over the runs that know what it cost; null when none does. */
+  /** Mean over the runs that have its cost; null when none does. */
   readonly meanNanoUsd: number | null;
   readonly meanMs: number | null;
 }
@@ -79,7 +79,7 @@ function keyHistory(
   };
 }
 
-/** Of another plan it is another work, and an outcome of it proves nothing. */
+/** Under another plan it is other work, and its outcome proves nothing. */
 function isFlaky(judged: readonly { readonly run: RunRow; readonly item: RunItemRow }[]): boolean {
   const seen = new Map<string, boolean>();
   return judged.some(({ run: { planHash }, item }) => {
@@ -90,7 +90,7 @@ function isFlaky(judged: readonly { readonly run: RunRow; readonly item: RunItem
   });
 }
 
-/** What somebody stopped, and what nobody needed, says nothing about the work. */
+/** A cancelled item, and one that was not needed, shows nothing about the work. */
 function isJudged(outcome: Outcome | null): boolean {
   return outcome !== null && outcome !== 'cancelled' && outcome !== 'skipped' && outcome !== 'not_needed';
 }

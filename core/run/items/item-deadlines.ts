@@ -1,10 +1,10 @@
-/** When items in flight need a look. Owns the instants; what becomes of an item then is its life's to say. */
+/** When items in flight must be checked. Owns the instants; what becomes of an item then is decided in items.ts. */
 import { waitOf } from '../../plan/item-rules.ts';
 import { ledInFlight } from '../shards.ts';
 import type { RunItem, RunState } from '../state.ts';
 import { attemptEndsBy, workingLimitAt } from '../working-time.ts';
 
-/** The next instant at which this item needs a look; null when it needs none. */
+/** The next instant at which this item must be checked; null when there is none. */
 export function itemDeadline(item: RunItem, rules: RunState['rules']): number | null {
   if (item.phase === 'waiting') return item.notBefore;
   if (item.phase !== 'starting' && item.phase !== 'working') return null;
@@ -16,7 +16,7 @@ export function itemDeadline(item: RunItem, rules: RunState['rules']): number | 
   return Math.min(wall, working);
 }
 
-/** The earliest instant at which one of those in flight needs a look; null where shards lead them. */
+/** The earliest instant at which an item in flight must be checked; null where shards lead them. */
 export function itemsDeadline(state: RunState): number | null {
   let first: number | null = null;
   for (const position of ledInFlight(state)) {

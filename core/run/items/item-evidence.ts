@@ -1,6 +1,6 @@
 /**
  * What is kept beside an item's results, as reports read it: findings, numbers, what was pushed, the last steps.
- * Owns the shapes; the files and how they come about are not known here.
+ * Owns the shapes; must not know the files and how they are made.
  */
 
 /** What a result lacks. */
@@ -17,10 +17,10 @@ export function findingWords({ result, says }: Finding): string {
   return result === '' ? says : `${result}: ${says}`;
 }
 
-/** A number that a command of the job said about an item. */
+/** A number that a command of the job printed about an item. */
 export interface Score {
   readonly name: string;
-  /** Null when the command said none. */
+  /** Null when the command printed none. */
   readonly value: number | null;
   readonly at_least?: number | undefined;
   readonly at_most?: number | undefined;
@@ -28,14 +28,14 @@ export interface Score {
   readonly problem: string | null;
 }
 
-/** How the delivery of an item's branch stands; `pushing` was written before a push whose end nobody has written down. */
+/** The delivery of an item's branch; `pushing` is written before a push and stays when its end was not recorded. */
 export type DeliveryState = 'pushing' | 'pushed' | 'nothing' | 'failed';
 
 /** A step after the end of a run. */
 export interface LastStep {
   /** From 0, in the order of the job. */
   readonly step: number;
-  /** Of the order: of the same step, another one belongs to an earlier end of the run. */
+  /** Id of the order: another one for the same step belongs to an earlier end of the run. */
   readonly id: string;
   readonly state: 'sent' | 'not_wanted' | 'failed';
   /** Of the last try; null when it went well. */

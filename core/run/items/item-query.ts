@@ -1,11 +1,11 @@
 /**
- * Which items of a run somebody looks at, and in which order.
+ * Which items of a run a list shows, and in which order.
  * Owns filter and order; pure. An item without a figure stands below every item that has one.
  */
 import type { PlanItem } from '../../plan/plan.ts';
 import type { RunItemRow } from '../../machine/projection.ts';
 
-/** What stays equal while an item is run: of the plan, absent where the plan has it no more. */
+/** What stays equal while an item is run: from the plan; absent where the plan does not have it any more. */
 export type ItemFacts = Pick<PlanItem, 'model' | 'repository' | 'tags'>;
 
 /** An item with its place in the plan. */

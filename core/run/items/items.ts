@@ -30,7 +30,7 @@ import { clocked, workingLimitAt } from '../working-time.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
 
-/** An agent told to stop has this long; then its item is collected as it stands. */
+/** An agent that was requested to stop has this long; then its item is collected as it stands. */
 const STOP_WAIT_MS = 2 * MINUTE_MS;
 /** Sessions one attempt may be continued over: the loop has no other end of its own. */
 const CONTINUATIONS_MAX = 14;
@@ -68,21 +68,21 @@ export function noticed(context: RunContext, event: EventOf<'conversationNoticed
   });
   if (startsWaitingForRate(item, conversation)) slowDown(context, 'rate_limited');
   offerPlaces(context, item, conversation);
-  // What it means for an item of a shard, that shard says.
+  // The shard that leads the item decides what it means for it.
   const known = ledItem(context.state, conversation.itemIndex);
   if (known === null) return;
   if (item.sandboxStatus !== 'MISSING') readLoss(context, conversation.itemIndex, known, conversation);
   readNotice(context, conversation.itemIndex, known, conversation);
 }
 
-/** The first notice may overtake the answer that names the conversation: then it names it itself. */
+/** The first notice may overtake the answer with the conversation's id: then the id is taken from the notice. */
 function isNews(item: RunItem, conversation: ConversationSnapshot): boolean {
   if (item.conversationId === null)
     return item.phase === 'starting' && !item.past.includes(conversation.conversationId);
   return item.conversationId === conversation.conversationId && conversation.sequence > item.noticed;
 }
 
-/** What waits for an answer from a host that was given up is waited for no more: what is kept elsewhere is collected. */
+/** A command on a host that was given up is cancelled: what is stored elsewhere is collected. */
 function readLoss(
   context: RunContext,
   index: number,
@@ -116,7 +116,7 @@ function readStart(
   if (conversation.startTask === 'READY') {
     const clock = clocked({ ...item, workedMs: 0, workingSince: null }, conversation, context.now);
     changeItem(context, index, { phase: 'working', awaiting: null, ...clock });
-    // Told to stop while it came up: only now is there somebody who hears it.
+    // The stop was requested while it came up: only now is there an agent that receives it.
     if (item.ending !== null) stopItem(context, index, item.ending);
   } else if (conversation.deleted) endAttempt(context, index, item.ending ?? DELETED);
   if (conversation.startTask !== 'ERROR') return;
@@ -257,7 +257,7 @@ export function collectUnsuccessful(context: RunContext, event: EventOf<'collect
   endAttempt(context, event.index, ending);
 }
 
-/** Tells the agent to stop, or the item's shard, and remembers how the attempt will end once it does. */
+/** Sends the stop to the agent, or to the item's shard, and remembers how the attempt will end once it stops. */
 export function stopItem(context: RunContext, index: number, ending: Ending): void {
   changeItem(context, index, { ending, stopBy: context.now + STOP_WAIT_MS });
   const item = ledItem(context.state, index);

@@ -1,6 +1,6 @@
 /**
  * The rows of a run and of its items: what queries read.
- * Owns their fields; when they are written is decided by whoever hosts the item.
+ * Owns their fields; when they are written is decided by the run or shard that has the item.
  */
 import type { ConversationId } from '../../ids.ts';
 import type { RunItemRow, RunRow } from '../../machine/projection.ts';
@@ -37,7 +37,7 @@ function itemRow(state: RunState, item: RunItem): RunItemRow {
   };
 }
 
-/** Who is of an earlier attempt, or of one that is over, gives its place to others with this very write. */
+/** A conversation of an earlier attempt, or of one that is over, gives its place to others with this very write. */
 function leftPlaces(item: RunItem): readonly ConversationId[] {
   const { past, conversationId } = item;
   return conversationId === null || isInFlight(item) ? past : [...past, conversationId];
@@ -76,7 +76,7 @@ function budgetOf({ rules: { budget } }: RunState): Pick<RunRow, 'budget'> {
   return { budget: { nanoUsd, reserveNanoUsd, mode } };
 }
 
-/** A look at every item, so only once all have ended; before, a failure may still be forgiven. */
+/** A pass over all items, so only once all have ended; before, a failure may still be forgiven. */
 function forgivenIn({ phase, items }: RunState): number {
   if (phase === 'running' || !items.some(({ whole }) => whole !== undefined)) return 0;
   return countForgiven(items.map(copyOf));

@@ -1,6 +1,6 @@
 /**
  * The block `agent` where its kind is `acp`: which program works in place of our own loop.
- * Owns what is written together and the refusal of a name that nobody knows; presets are of core/.
+ * Owns what is written together and the refusal of an unknown name; presets are of core/.
  */
 import { AGENT_PRESETS, agentOf } from '../../../core/plan/plan-agent.ts';
 import type { PlanAgent } from '../../../core/plan/plan-agent.ts';

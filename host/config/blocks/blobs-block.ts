@@ -9,7 +9,7 @@ import type { Problem } from '../problem.ts';
 
 type Written = NonNullable<NonNullable<DeploymentDocument['store']>['blobs']>['s3'];
 
-/** What servers beside AWS answer to, whatever they call theirs. */
+/** The region that servers other than AWS accept, whatever they call theirs. */
 const REGION_ELSEWHERE = 'us-east-1';
 const REGION_VARIABLES = ['AWS_REGION', 'AWS_DEFAULT_REGION'] as const;
 const KEYS = ['access_key_id', 'secret_access_key'] as const;
@@ -58,7 +58,7 @@ function endpointOf({ endpoint }: Written, wrong: Wrong): string | null {
   return null;
 }
 
-/** Null where nobody says which: at AWS there is no region that fits every bucket. */
+/** Null where neither file nor environment names one: at AWS there is no region that fits every bucket. */
 function regionOf({ env }: ConfigParts, { region, endpoint }: Written): string | null {
   const named = REGION_VARIABLES.map((name) => env[name] ?? '').find((value) => value !== '');
   return region ?? named ?? (endpoint === undefined ? null : REGION_ELSEWHERE);

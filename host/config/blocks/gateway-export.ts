@@ -1,5 +1,5 @@
 /**
- * The block `gateway.export`: where the external gateway tells what it billed.
+ * The block `gateway.export`: where the external gateway reports what it billed.
  * Owns when an export counts as configured; must not fetch anything.
  */
 import { errorAt, openReference, type ConfigParts } from '../config-parts.ts';

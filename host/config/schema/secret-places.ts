@@ -1,6 +1,6 @@
 /**
  * Which places of a configuration hold what must not be shown (D20).
- * Owns the names that say so; a reference to a variable tells nothing, and is none of them.
+ * Owns the names that say so; a reference to a variable reveals nothing, and is none of them.
  */
 import type { Tree } from '../../../dsl/read/tree.ts';
 import type { Span } from '../../../dsl/read/text-position.ts';

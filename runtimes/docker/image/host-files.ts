@@ -15,7 +15,7 @@ import {
 } from './host-programs.ts';
 
 const run = promisify(execFile);
-/** Questions to programs of this host; each answers in far less, but on a machine that is all at work. */
+/** Calls of programs of this host; each answers in far less, but on a machine that is all at work. */
 const ASK_TIMEOUT_MS = 300_000;
 const ASK_OUTPUT_BYTES_MAX = 64 * 1024 ** 2;
 /** Symbolic links in a row; the system takes no more either. */
@@ -34,7 +34,7 @@ export function foundPrograms(): readonly string[] {
   });
 }
 
-/** Everything those programs need. @throws Error a tool that tells it does not work */
+/** Everything those programs need. @throws Error a tool that reports it does not work */
 export async function collectFiles(programs: readonly string[]): Promise<FileSet> {
   const files: FileSet = new Map();
   for (const name of ROOT_LINKS) addRootLink(files, `/${name}`);
@@ -61,7 +61,7 @@ async function treesOf(programs: readonly string[]): Promise<readonly string[]> 
   return trees.filter((path) => path.startsWith('/'));
 }
 
-/** Only for programs that this host trusts already: the loader itself tells what they load. */
+/** Only for programs that this host trusts already: the loader itself reports what they load. */
 async function librariesOf(paths: readonly string[]): Promise<readonly string[]> {
   const lines = await linesOf('ldd', paths);
   const found = lines.flatMap((line) => /(?:=> |^\s+)(\/[^\s:]+) \(0x/.exec(line)?.[1] ?? []);
@@ -69,8 +69,8 @@ async function librariesOf(paths: readonly string[]): Promise<readonly string[]>
 }
 
 /**
- * What is no program makes `ldd` end with an error; what it told of the others counts all the same. Half an answer does
- * not: an image without the libraries that were still to come would be kept for good.
+ * What is no program makes `ldd` end with an error; what it printed of the others counts all the same. Half an answer
+ * does not: an image without the libraries that were still to come would be kept for good.
  */
 async function linesOf(program: string, args: readonly string[]): Promise<readonly string[]> {
   const options = {

@@ -144,7 +144,7 @@ export const HOST_PROGRAMS: readonly string[] = [
 
 export const HOST_SEARCH_PATH = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
-/** Asks a program for the directories it cannot do without; a line each. */
+/** Arguments that make a program print the directories it cannot do without; a line each. */
 export const TREES_OF_PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   git: ['--exec-path'],
   perl: ['-e', 'print join("\\n", grep { m{/perl|-base$} && !m{^/(usr/local|etc)} } @INC)'],
@@ -160,6 +160,6 @@ export const FURTHER_TREES = [
     '/lib/terminfo',
   ],
 ];
-/** Parts of those directories that nobody runs. */
+/** Parts of those directories that no agent runs. */
 export const LEFT_OUT =
   /\/(__pycache__|test|tests|idlelib|ensurepip|dist-packages|config-3[^/]*|CORE|pod|auto\/Encode\/(JP|KR|CN|TW))$/;

@@ -52,7 +52,7 @@ async function* fileEntry(path: string, from: string): AsyncGenerator<WalkedEntr
   }
   const file = await open(from, 'r');
   try {
-    // Read by anybody inside, changed by nobody, and never with the rights of its owner.
+    // Every user inside can read it, none can change it, and it never runs with the rights of its owner.
     const mode = (stat.mode & 0o111) === 0 ? 0o644 : 0o755;
     yield { kind: 'file', path, mode, mtime: stat.mtime, size: stat.size, blocksBytes: stat.size, file };
   } finally {

@@ -101,7 +101,7 @@ async function pulled(daemon: DockerDaemon, reference: string): Promise<Docker.I
   return found;
 }
 
-/** The daemon answers 200 first and tells of failures in the stream. */
+/** The daemon answers 200 first and reports failures in the stream. */
 function finished(docker: Docker, stream: NodeJS.ReadableStream): Promise<void> {
   return new Promise((resolve, reject) => {
     docker.modem.followProgress(

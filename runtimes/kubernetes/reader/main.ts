@@ -1,6 +1,6 @@
 /**
  * Reads a workspace for an export, in a pod of its own beside the sandbox: one GET answers the directory as a gzipped
- * tar to whoever has the key. A program of its own, bundled to one file; it sees the volume read-only and nothing else.
+ * tar to a client with the key. A program of its own, bundled to one file; it sees the volume read-only and no more.
  * Arguments: the directory, and the port. Must not write, and must not follow a link.
  */
 import { timingSafeEqual } from 'node:crypto';
@@ -49,6 +49,6 @@ async function send(directory: string, response: ServerResponse): Promise<void> 
   response.end();
 }
 
-// Whoever asks is answered whether or not anything can be told here.
+// A client is answered whether or not anything can be printed here.
 process.stderr.on('error', () => undefined);
 main();

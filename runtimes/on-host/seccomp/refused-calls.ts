@@ -1,6 +1,6 @@
 /**
  * System calls that no sandbox may make, and why; and those that it may make with some arguments only. What stands
- * neither here nor in allowed-calls.ts is told as not there.
+ * neither here nor in allowed-calls.ts is answered as not there.
  * Owns the lists; each runtime brings them into the form its kernel interface takes.
  */
 import type { SystemCall } from './system-calls.ts';
@@ -12,7 +12,7 @@ export const REFUSED_CALLS: readonly SystemCall[] = [
   ...(['fspick', 'open_tree', 'mount_setattr', 'quotactl', 'quotactl_fd', 'swapon', 'swapoff'] as const),
   // Namespaces inside a sandbox give back the privileges that were taken away.
   ...(['unshare', 'setns'] as const),
-  // One process of the sandbox does not look into another: the Agent Server has the session key.
+  // One process of the sandbox does not read another: the Agent Server has the session key.
   ...(['ptrace', 'process_vm_readv', 'process_vm_writev', 'process_madvise', 'process_mrelease'] as const),
   ...(['pidfd_getfd', 'kcmp'] as const),
   // Files by handle lead around the view.
@@ -32,7 +32,7 @@ export const REFUSED_CALLS: readonly SystemCall[] = [
  */
 export const PLACE_CALLS: readonly SystemCall[] = ['mount', 'umount2', 'pivot_root', 'unshare', 'setns'];
 
-/** Told as not there, so that callers take the older way, whose arguments a filter can see. */
+/** Answered as not there, so that callers take the older way, whose arguments a filter can see. */
 export const MISSING_CALLS: readonly SystemCall[] = [
   'clone3',
   'io_uring_setup',

@@ -1,7 +1,7 @@
 /**
  * Which system calls a sandbox may make.
  * Owns the filter's program; the lists and their reasons are in allowed-calls.ts and refused-calls.ts. What is in neither
- * is told as not there, as an older kernel would, so that programs take another way.
+ * is answered as not there, as an older kernel would, so that programs take another way.
  */
 import { allowedRanges } from './allowed-calls.ts';
 import {

@@ -15,7 +15,7 @@ export interface CgroupHome {
   readonly parents: Readonly<Partial<Record<Controller, string>>>;
 }
 
-/** The two files of /proc that tell, as text. */
+/** The two files of /proc that say so, as text. */
 interface CgroupSources {
   readonly mountinfo: string;
   readonly ownGroups: string;
@@ -41,8 +41,8 @@ function readSources(): CgroupSources | null {
 }
 
 /**
- * A group with processes cannot hand controllers on, so the sandboxes' groups are made beside ours, in the parent that
- * has handed them to us already. That parent belongs to root, or to the user it was delegated to.
+ * A group with processes cannot pass controllers on, so the sandboxes' groups are made beside ours, in the parent that
+ * has passed them to us already. That parent belongs to root, or to the user it was delegated to.
  */
 function findVersion2(mounts: readonly Mount[], groups: ReadonlyMap<string, string>): CgroupHome | null {
   const mount = mounts.find((one) => one.version === 2);

@@ -1,6 +1,6 @@
 /**
  * The control groups of one incarnation.
- * Owns making them with their limits, what they tell, freezing, and their end with everything in them.
+ * Owns making them with their limits, what they report, freezing, and their end with everything in them.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rmdir, writeFile } from 'node:fs/promises';
@@ -71,7 +71,7 @@ export async function isGroupFrozen(group: SandboxGroup): Promise<boolean> {
   return freezer !== null && (await isFrozen(freezer));
 }
 
-/** As the kernel's freezer: asks only, and what has gone is nothing to freeze. */
+/** As the kernel's freezer: only requests it, and what has gone is nothing to freeze. */
 export async function setGroupFrozen(group: SandboxGroup, frozen: boolean): Promise<void> {
   const freezer = freezerOfGroup(group);
   if (freezer !== null) await setFrozen(freezer, frozen);

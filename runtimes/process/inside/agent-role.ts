@@ -28,7 +28,7 @@ export function becomeAgent({
   if (!runCompiled(file)) Module.runMain();
 }
 
-/** All that is in the pipe; nobody can read it again. */
+/** All that is in the pipe; it cannot be read again. */
 export function takeText(descriptor: number): string {
   try {
     return readFileSync(descriptor, 'utf8');

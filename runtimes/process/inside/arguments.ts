@@ -28,7 +28,7 @@ export interface InitArguments {
   readonly entrance: SocketBridge | null;
   /** The object that closes a process to others; null where there is none. */
   readonly guard: string | null;
-  /** Null: this program is whoever its tools are. */
+  /** Null: this program and its tools are one user. */
   readonly otherUser: OtherUser | null;
   readonly logBytesMax: number;
   /** The agent server: one file that Node.js runs. */

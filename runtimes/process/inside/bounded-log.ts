@@ -1,10 +1,10 @@
 /**
- * The log of a sandbox, kept below a bound while nobody outside is there to rotate it.
+ * The log of a sandbox, kept below a bound while no process outside is there to rotate it.
  * Owns the file behind one descriptor; must not read anything else.
  */
 import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 
-/** Told where older lines are missing. */
+/** Printed where older lines are missing. */
 const CUT_NOTE = '[earlier lines were cut]\n';
 
 /**
@@ -20,7 +20,7 @@ export function createBoundedLog(descriptor: number, bytesMax: number): (chunk: 
       if (bounded && fstatSync(descriptor).size + part.length > bytesMax) cut(descriptor, bytesMax);
       writeSync(descriptor, part);
     } catch {
-      // Nobody could be told: this is the place where failures are told.
+      // There is no other place to report this: failures are written to this log.
     }
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Ports that lead out of the sandbox, and one that may lead in.
- * Owns plain byte copying in both directions, with back-pressure and half-close; must not look at the bytes.
+ * Owns plain byte copying in both directions, with back-pressure and half-close; must not read the bytes.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Bridge, SocketBridge } from './arguments.ts';
@@ -10,14 +10,14 @@ const CONNECTIONS_MAX = 256;
 
 /**
  * Listens on 127.0.0.1 and connects every caller to the socket or address. The socket may appear later or be replaced:
- * it is looked up for each connection, and a caller that comes too early is disconnected.
+ * it is resolved for each connection, and a caller that comes too early is disconnected.
  * @throws Error the port cannot be bound
  */
 export function openBridge(bridge: Bridge): Promise<Server> {
   return listen(bridge, '127.0.0.1');
 }
 
-/** The same in the other direction: whoever reaches this machine reaches the socket. @throws Error as `openBridge` */
+/** The same in the other direction: callers of the port reach the socket. @throws Error as `openBridge` */
 export function openEntrance(entrance: SocketBridge): Promise<Server> {
   return listen(entrance, undefined);
 }

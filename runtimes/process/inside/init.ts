@@ -28,14 +28,14 @@ async function main(): Promise<void> {
   }
   if (otherUser !== null) openDoors(otherUser);
   if (guard !== null) loadObject(guard);
-  // A shell that hands it over ends it with a line break.
+  // A shell that passes it ends it with a line break.
   const sessionKey = takeText(HOST_KEY_DESCRIPTOR).replace(/\n$/, '');
-  // Whoever was to hand it over has gone: without a key nobody could ever speak to the agent.
+  // The process that should pass it is gone: without a key no client could ever call the agent.
   if (sessionKey === '') throw new Error('no session key came');
   const log = createBoundedLog(1, logBytesMax);
   await Promise.all([...bridges.map(openBridge), ...(entrance === null ? [] : [openEntrance(entrance)])]);
   const child = startAgent(parsed, sessionKey);
-  // Not before: the second process begins with the rights that go with it. The ways to the host are asked for later.
+  // Not before: the second process begins with the rights that go with it. The sockets of the host are connected later.
   if (otherUser !== null) takeOn(otherUser);
   child.stdout?.on('data', log);
   child.stderr?.on('data', log);
@@ -55,7 +55,7 @@ function startAgent({ guard, otherUser, agentServer }: InitArguments, sessionKey
   stdio[KEY_DESCRIPTOR] = 'pipe';
   const child = spawn(process.execPath, [own, '--agent', ...guarded, '--', agentServer], { stdio });
   const key = child.stdio[KEY_DESCRIPTOR] as Writable;
-  // An agent that died before it read its key is told of by its end.
+  // An agent that died before it read its key shows in its exit.
   key.on('error', () => undefined);
   key.end(sessionKey);
   return child;
@@ -79,7 +79,7 @@ function exitCode(child: ChildProcess, log: (chunk: Uint8Array) => void): Promis
   });
 }
 
-// What cannot be told must not take the exit code with it.
+// A failing write to standard error must not take the exit code with it.
 process.stderr.on('error', () => undefined);
 main().catch((error: unknown) => {
   process.stderr.write(`Cannot start sandbox: ${error instanceof Error ? error.message : String(error)}\n`);

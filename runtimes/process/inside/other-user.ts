@@ -3,7 +3,7 @@
  * change users, to signal, and to keep these from what it starts. It stays that root, so that no tool can signal, trace
  * or schedule it, and touches files as the tools' user, so that what both make belongs to one. Folders that only it may
  * enter have a group of their own.
- * Owns taking this on; must run before anything asks the system for files in the background.
+ * Owns taking this on; must run before the first background access to files.
  */
 import { chmodSync, chownSync, readFileSync } from 'node:fs';
 import { loadObject } from './guard.ts';
@@ -11,14 +11,14 @@ import { loadObject } from './guard.ts';
 const ROOT = 0;
 /** As the system writes it. */
 const NO_RIGHTS = '0'.repeat(16);
-/** Entered by whoever is of the group, listed by nobody else than root. */
+/** Entered by processes of the group, listed by root alone. */
 const DOOR_MODE = 0o710;
 
 export interface OtherUser {
   /** Of the tools. */
   readonly uid: number;
   readonly gid: number;
-  /** To whom the folders below open. */
+  /** The group that the folders below open for. */
   readonly group: number;
   /**
    * Makes the kernel take that user for files, and keeps every right from what is started from then on: of the thread that

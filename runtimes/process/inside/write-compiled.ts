@@ -1,6 +1,6 @@
 /**
- * Called when the programs are built: `node write-compiled.cjs AGENT-SERVER`. Boots the Agent Server, asks of it what
- * every start of a conversation asks, and keeps what V8 has compiled by then beside it. Owns that one boot; runs in no
+ * Called when the programs are built: `node write-compiled.cjs AGENT-SERVER`. Boots the Agent Server, sends it what
+ * every start of a conversation sends, and keeps what V8 has compiled by then beside it. Owns that one boot; runs in no
  * sandbox.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { COMPILED_SUFFIX, compile, keptCode, runAsMain } from './compiled-code.t
 
 /** Of the one boot; nothing it guards leaves this process. */
 const KEY = 'of-the-build';
-/** Between two looks whether it answers, milliseconds. */
+/** Between two probes whether it answers, milliseconds. */
 const POLL_MS = 20;
 /** A bound against waiting for ever, milliseconds. */
 const ANSWER_MS = 60_000;
@@ -74,7 +74,7 @@ function ask(
   });
 }
 
-// What cannot be told must not take the exit code with it.
+// A failing write to standard error must not take the exit code with it.
 process.stderr.on('error', () => undefined);
 main(process.argv[2] ?? '').then(
   () => process.exit(0),

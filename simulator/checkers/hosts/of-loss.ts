@@ -1,5 +1,5 @@
 /**
- * Invariants of who acts for a host, and of what becomes of what a lost one had (D33).
+ * Invariants of which worker acts for a host, and of what becomes of the sandboxes of a lost one (D33).
  * Owns the checks on leases, fences and losses, after steps and at rest.
  */
 import { HOST_LOSSES_MAX } from '../../../core/limits.ts';
@@ -14,8 +14,8 @@ import { conversationsAt, sandboxesAt } from '../of-rest.ts';
 import { unseen } from './of-placement.ts';
 
 /**
- * H1: of the leases of a host one acts at a time: nobody acts with a fence that is over, and none after a newer one
- * (D33). It remembers the newest fence that acted; one that is cut off cannot know that it was given up.
+ * H1: of the leases of a host one acts at a time: no worker acts with a fence that is over, and none after a newer one
+ * (D33). It remembers the newest fence that acted; a worker that is cut off cannot know that its host was given up.
  */
 export function oneFenceActs(): SafetyCheck {
   const added = unseen<HostAct>();
@@ -55,8 +55,8 @@ const IN_A_SANDBOX: ReadonlySet<ActivityCommandType> = new Set<ActivityCommandTy
 ]);
 
 /**
- * H2: what reaches into a sandbox is carried out by the host on which it lives, and by nobody else (D33). Owns the
- * list of what reaches into one, which is not that of the rules; must not know who is to carry out what.
+ * H2: what reaches into a sandbox is carried out by the host on which it lives, and by no other (D33). Owns the list of
+ * what reaches into one, which is not that of the rules; must not know which worker carries out what.
  */
 export function ownHostActs(): SafetyCheck {
   const added = unseen<HostAct>();
@@ -100,8 +100,8 @@ export function givenUpInTime(): SafetyCheck {
 }
 
 /**
- * H9: what lived on a lost host is `MISSING` from then on, because of the host, with everybody in it told (D33). Owns
- * the check on the step that hears of the loss.
+ * H9: what lived on a lost host is `MISSING` from then on, because of the host, with every conversation in it notified
+ * (D33). Owns the check on the step that receives the loss.
  */
 export function lostForGood({ step }: Moment): string | null {
   if (step.event.type !== 'hostLost') return null;
@@ -119,7 +119,7 @@ export function lostForGood({ step }: Moment): string | null {
 
 /**
  * H10: an attempt that ends because its host was given up takes no try, and its item begins again (D33). It remembers
- * how often that befell an item; more often than the limit allows it is a failure like any other.
+ * how often that happened to an item; more often than the limit allows it is a failure like any other.
  */
 export function noTryForAHost(): SafetyCheck {
   const losses = new Map<string, number>();
@@ -161,7 +161,7 @@ function isByHost({ ending }: RunItem): boolean {
 }
 
 /**
- * L12: nothing lives on a host whose lease is over for long: who was there is `MISSING`, and the name is free again
+ * L12: nothing lives on a host whose lease is over for long: its sandboxes are `MISSING`, and the name is free again
  * (D33). Owns the check on hosts and sandboxes at rest.
  */
 export function nobodyOnTheLost(rest: Rest): readonly Finding[] {
@@ -182,7 +182,7 @@ export function nobodyOnTheLost(rest: Rest): readonly Finding[] {
 }
 
 /**
- * L13: a conversation whose host was lost is read-only: nobody works in it, and nothing waits for its sandbox (D33).
+ * L13: a conversation whose host was lost is read-only: no agent works in it, and nothing waits for its sandbox (D33).
  * Owns the check on conversations at rest.
  */
 export function readOnlyAfterAHost(rest: Rest): readonly Finding[] {

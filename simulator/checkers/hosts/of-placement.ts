@@ -9,9 +9,8 @@ import type { WorldFacts } from '../../world-facts.ts';
 import type { SafetyCheck } from '../checker.ts';
 
 /**
- * H3: a sandbox is placed on a host that is there, has room, and is what was asked for; a new one on none that drains
- * (D33). Owns the check on the hosts as they were at that instant; which of them is the best is
- * said by filledAsOrdered.
+ * H3: a sandbox is placed on a host that is there, has room, and is what was requested; a new one on none that drains
+ * (D33). Owns the check on the hosts as they were at that instant; filledAsOrdered says which of them is the best.
  */
 export function placedWithRoom(): SafetyCheck {
   const added = unseen<HostPlacement>();
@@ -24,7 +23,7 @@ export function placedWithRoom(): SafetyCheck {
   };
 }
 
-/** H11: nobody is told that the hosts are full while one of them that would do has room, also for its own while it drains. */
+/** H11: no sandbox is refused for full hosts while one that would do has room, also for its own while it drains. */
 export function roomIsGiven(): SafetyCheck {
   const added = unseen<HostRefusal>();
   return ({ facts: { hosts } }) => {
@@ -149,7 +148,7 @@ function betterFor(
 }
 
 /**
- * What was added to a list since it was last looked at.
+ * What was added to a list since it was last read.
  * Owns the place reached; the list only grows.
  */
 export function unseen<Entry>(): (list: readonly Entry[]) => readonly Entry[] {

@@ -1,5 +1,5 @@
 /**
- * The product's workflows, with every step told outside. Bundled for plays under time skipping alone.
+ * The product's workflows, with every step reported outside. Bundled for plays under time skipping alone.
  * Owns nothing but the wire: a sink may call twice, so every step has a number within its run.
  */
 import { condition, proxySinks, setHandler } from '@temporalio/workflow';

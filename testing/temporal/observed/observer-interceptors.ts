@@ -1,5 +1,5 @@
 /**
- * Tells after every activation what a workflow has under way, so that a play knows when everything is settled.
+ * Reports after every activation what a workflow has under way, so that a play knows when everything is settled.
  * Owns the counting, inside the workflow's sandbox; must not change what passes through.
  */
 import { condition, proxySinks, sleep, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
@@ -22,7 +22,7 @@ export function interceptors(): WorkflowInterceptors {
         handleSignal(input, next) {
           signals += 1;
           if (!isLeaving || input.signalName !== noticeSignal.name) return next(input);
-          // The loop looks at nothing any more, which it never has to where a run ends at once.
+          // The loop reads no signal any more, which it never has to where a run ends at once.
           observer.late(input.args[0] as Envelope);
           return Promise.resolve();
         },

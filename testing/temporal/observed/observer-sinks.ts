@@ -1,5 +1,5 @@
 /**
- * What workflows under observation tell the process around them.
+ * What workflows under observation report to the process around them.
  * Owns the shapes only.
  */
 import type { InjectedSinks } from '@temporalio/worker';
@@ -26,7 +26,7 @@ export interface ObserverSinks extends Sinks {
     /** `number` counts within one run of the workflow. */
     step(number: number, record: StepRecord): void;
     note(note: Note): void;
-    /** An envelope that came while the run was leaving: the next one has to hear it. */
+    /** An envelope that came while the run was leaving: the next one has to receive it. */
     late(envelope: Envelope): void;
   };
 }
@@ -37,7 +37,7 @@ interface Hearing {
   readonly onLate: (workflowId: string, envelope: Envelope) => void;
 }
 
-/** Sinks may be called again for the same step: the number of a step in its run tells. */
+/** Sinks may be called again for the same step, which the number of the step in its run shows. */
 export function sinksOf({ onStep, onNote, onLate }: Hearing): InjectedSinks<ObserverSinks> {
   const taken = new Map<string, number>();
   return {
