@@ -26,6 +26,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** The exit code of a command that ended with this error. */
 export function exitCodeOfError(code: ErrorCode): ExitCode {
   switch (code) {
     case 'internal':

@@ -46,6 +46,7 @@ export function writeAnswer(
   } else if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
 }
 
+/** A run as `--json` prints it; instants in epoch milliseconds. */
 export function runRecord(row: RunRow): JsonRecord {
   return {
     type: 'run',

@@ -5,6 +5,7 @@
 import type { SpendRow } from '../core/money/spend.ts';
 import type { OwnSpend } from './report-data.ts';
 
+/** Before the first call. */
 export const NO_SPEND: OwnSpend = { calls: 0, unpriced: 0, promptTokens: 0, completionTokens: 0, nanoUsd: 0 };
 
 /** The sum of what the proxy recorded. */

@@ -19,6 +19,7 @@ export interface OwnSpend {
   readonly nanoUsd: number;
 }
 
+/** A collected result that the page links to. */
 export interface CollectedFile {
   readonly name: string;
   /** Relative to the run's folder, encoded for a link. */
@@ -55,6 +56,7 @@ export interface LastRun {
 
 export type LastStepShown = Pick<LastStep, 'step' | 'state' | 'at' | 'problem'>;
 
+/** One item of the run, with all that the page shows of it. */
 export interface ReportItem {
   /** Null when the item was never projected: the run has just begun. */
   readonly row: RunItemRow | null;

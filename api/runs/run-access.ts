@@ -26,6 +26,7 @@ export async function findRun({ world }: Application, caller: Principal, id: str
   throw new ParleyError('not_found', 'Run not found');
 }
 
+/** The path of a run: 1 to 64 lowercase letters, digits and hyphens. */
 export const runParams = z.object({
   run_id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/, 'Input should be the id of a run'),
 });

@@ -104,6 +104,7 @@ const scoreSchema = z
   })
   .meta({ id: 'Score' });
 
+/** One item of a run on the wire; amounts in USD, instants in ISO 8601. */
 export const runItemSchema = z
   .object({
     key: z.string(),

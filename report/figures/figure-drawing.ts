@@ -54,6 +54,7 @@ export interface FigureDrawing {
   readonly shapes: readonly Shape[];
 }
 
+/** Shapes, axes and legend of a figure, in pixels; null data draws nothing. */
 export function figureDrawing(figure: Figure): FigureDrawing {
   const { id, title, about } = figure;
   const drawing = figure.kind === 'bars' ? barsDrawing(figure) : levelsDrawing(figure);

@@ -16,6 +16,7 @@ import type { ModelOptions, Policy } from './model-options.ts';
 import type { PlacementModel } from './placement-model.ts';
 import type { RunModel } from './run-model.ts';
 import type { RuntimeModel } from './runtime-model.ts';
+import { resumeReleased } from './resume-released.ts';
 import { offerRoom, type Slotted } from './slot-seeker.ts';
 
 /** Commands that one effect answers; the others wait for something, or write one line. */
@@ -46,9 +47,6 @@ interface Parts {
 
 const definite = (reason: string): CallError => ({ reason, isDefinite: true, afterMs: 0 });
 const passing = (reason: string): CallError => ({ reason, isDefinite: false, afterMs: 0 });
-/** At the longest wait of a patient retry, 15 s. */
-const TRIES_PER_MINUTE = 4;
-const RESUMING: CallError = { ...passing('its sandbox is being resumed'), code: 'sandbox_resuming' };
 
 export class Outcomes {
   incarnations: Incarnations | null = null;
@@ -58,19 +56,9 @@ export class Outcomes {
     this.parts = parts;
   }
 
-  /** Work is checked and collected where it is up; one that was released is resumed first (D7). Null: it is not. */
+  /** Null: the order can be carried out. */
   resumeReleased(command: CarriedOut, tried: number): CallError | null {
-    if (command.type !== 'verifyItem' && command.type !== 'collectItem') return null;
-    if (command.type === 'collectItem' && !command.workspaceReadable) return null;
-    const { port, placement } = this.parts;
-    const { id, conversationId, sandboxId } = command;
-    const row = sandboxId === null ? undefined : placement.rows.get(sandboxId);
-    if (row === undefined || row.releasedAt === null || row.status === 'MISSING' || row.status === 'ERROR')
-      return null;
-    // About one request per minute: a resume that failed is requested again.
-    const requestId = `resume/${id}/${Math.floor(tried / TRIES_PER_MINUTE)}`;
-    port.deliver({ machine: 'conversation', id: conversationId }, { type: 'accessRequested', requestId });
-    return RESUMING;
+    return resumeReleased(command, tried, this.parts);
   }
 
   of(command: CarriedOut): Outcome {
@@ -232,15 +220,9 @@ export class Outcomes {
       case 'startConversation':
         return this.startConversation(command);
       case 'verifyItem': {
-        const name = `verify/${command.conversationId}`;
-        const passed = !random.split(name).happens(models.checkFails);
-        return {
-          type: 'itemVerified',
-          commandId,
-          index: command.index,
-          passed,
-          detail: passed ? null : 'exit code 1',
-        };
+        const { index, conversationId } = command;
+        const passed = !random.split(`verify/${conversationId}`).happens(models.checkFails);
+        return { type: 'itemVerified', commandId, index, passed, detail: passed ? null : 'exit code 1' };
       }
       case 'collectItem':
         return runs.collected(command, agents.find(command.conversationId)?.spentBy(port.now()) ?? 0);

@@ -29,7 +29,8 @@ import {
 import { prepareQuery } from '../sql/prepared-query.ts';
 import { hasGivenUp, isWanted } from './wanted-slot.ts';
 import { joinLine, leaveLine, slotsOfRun } from './slot-line.ts';
-import { reserveSandbox, recordReserved } from './reserved-sandbox.ts';
+import { reserveSandbox } from './reserve-sandbox.ts';
+import { recordReserved } from './reserved-sandbox.ts';
 import type { Tables } from '../schema/tables.ts';
 import { isDeleted } from '../engine/tombstone.ts';
 import { claimWarm, fitsWarm, type WarmClaimOutcome } from './warm-claim.ts';

@@ -5,16 +5,12 @@
 import type { Transaction } from 'kysely';
 import type { SandboxId, UserId } from '../../core/ids.ts';
 import type { SandboxRow } from '../../core/machine/projection.ts';
-import type { PlacementStore, ReserveOutcome } from '../../ports/placement-store.ts';
 import type { StoreConnection } from '../sql/connection.ts';
-import { takeSlot } from './capacity.ts';
 import { bindToHost } from './host-of-sandbox.ts';
 import { prepareQuery } from '../sql/prepared-query.ts';
 import { sandboxColumns } from '../records/projection-columns.ts';
 import { projectRows } from '../records/projection-writer.ts';
 import type { Tables } from '../schema/tables.ts';
-import { isPoolGrown, joinPool } from './placement-pool.ts';
-import { claimedFor, claimWarm } from './warm-claim.ts';
 
 const ADD = prepareQuery((db, row: ReturnType<typeof sandboxColumns>) =>
   db
@@ -86,45 +82,4 @@ export async function endReserved(
     holdsSlot: false,
   };
   await projectRows(connection, transaction, [ended]);
-}
-
-const KNOWN = prepareQuery((db, { id }: { readonly id: string }) =>
-  db.selectFrom('sandbox').select('sandbox_id').where('sandbox_id', '=', id).compile(),
-);
-
-/**
- * Reserves sandboxes without a conversation, for users or ahead for the pool of a run: a record and a slot, or one of
- * the warm pool.
- * Owns what a repeat finds; inside a transaction that holds the placement lock.
- */
-export async function reserveSandbox(
-  transaction: Transaction<Tables>,
-  request: Parameters<PlacementStore['reserveSandbox']>[0],
-): Promise<ReserveOutcome> {
-  const { sandboxId: id, warm, pool } = request;
-  if ((await KNOWN.first(transaction, { id })) !== undefined) return { kind: 'granted' };
-  const before = await claimedFor(transaction, id);
-  if (before !== null) return { kind: 'granted', sandboxId: before };
-  if (warm !== undefined) return reserveWarm(transaction, { ...request, warm });
-  const living = pool === undefined ? null : await isPoolGrown(transaction, pool);
-  if (pool !== undefined && living !== null) return { kind: 'refused', limit: pool.size, current: living };
-  const { hosts } = request.limits;
-  const host = hosts === undefined ? undefined : { ...hosts, ...request.host };
-  const slot = await takeSlot(transaction, { ...request, host });
-  // Without a host there is no room.
-  if (slot.kind === 'no_host') return { kind: 'refused', limit: 0, current: 0 };
-  if (slot.kind === 'refused') return slot;
-  const createdBy = pool === undefined ? 'api' : 'placement';
-  await recordReserved(transaction, { ...request, createdBy, host: slot.host });
-  if (pool !== undefined) await joinPool(transaction, id, pool.poolId);
-  return { kind: 'granted' };
-}
-
-async function reserveWarm(
-  transaction: Transaction<Tables>,
-  request: Parameters<PlacementStore['reserveSandbox']>[0] & { readonly warm: SandboxId },
-): Promise<ReserveOutcome> {
-  const claim = { ...request, newSandboxId: request.sandboxId, createdBy: 'api' } as const;
-  const outcome = await claimWarm(transaction, claim);
-  return outcome.kind === 'claimed' ? { kind: 'granted', sandboxId: request.warm } : outcome;
 }
