@@ -243,6 +243,12 @@ describe('bannedWords()', () => {
       `../${'shared'}`,
       'a folder outside the repository; restate what is needed here',
     ],
+    ...[`// ${'who'}ever asks`, `/** For ${'some'}body else. */`, ` * ${'No'}body knows.`].map((text) => [
+      'core/a.ts',
+      text,
+      text.slice(0, text.search(/body|ever/) + 4),
+      'an actor without a name in a comment; say who it is',
+    ]),
     ...[`Conversation${'Birth'}`, `${'let'}terOf`, `is${'Born'}`, `Item${'Wish'}es`, `${'Announ'}cer`].map(
       (name) => [
         'core/a.ts',
@@ -255,10 +261,10 @@ describe('bannedWords()', () => {
     expect(bannedWords(madeUp({ [path]: text }))).toEqual([`${path}:1: "${hit}" is ${problem}`]);
   });
 
-  it('accepts parts of other words and of relative paths', () => {
+  it('accepts parts of other words, strings and relative paths', () => {
     const text = `mkdtemp('${'X'}XXXXX'); './${'work'}/a'; 'net${'work'}/x'; '\${dir}/${'root'}/x'`;
     expect(bannedWords(madeUp({ 'core/a.ts': text, 'test/a.ts': `'/${'home'}/ann/x'` }))).toEqual([]);
-    const prose = '// lower-case letters, reborn, as somebody wishes';
+    const prose = `// lower-case letters, reborn, as it wishes\nconst NOBODY = '${'no'}body';`;
     expect(bannedWords(madeUp({ 'docs/a.md': `Run${'Birth'}`, 'core/b.ts': prose }))).toEqual([]);
   });
 });

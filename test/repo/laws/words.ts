@@ -13,7 +13,7 @@ interface Ban {
   readonly problem: string;
   /** Folders it applies to; null for every file. */
   readonly productOnly: boolean;
-  /** Names in TypeScript, not the words of a page. */
+  /** What TypeScript holds, not the words of a page. */
   readonly namesOnly?: boolean;
 }
 
@@ -80,6 +80,12 @@ const BANS: readonly Ban[] = [
     ),
     problem: 'a word of a dialect; docs/glossary.md has the one that is used',
     productOnly: false,
+    namesOnly: true,
+  },
+  {
+    pattern: new RegExp(join('(?:^\\s*/?\\*|(?<!:)//).*\\b(?:[Ww]ho', 'ever|[SsNn]o(?:me)?', 'body)\\b')),
+    problem: 'an actor without a name in a comment; say who it is',
+    productOnly: true,
     namesOnly: true,
   },
 ];
