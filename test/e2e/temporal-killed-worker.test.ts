@@ -1,5 +1,5 @@
 /**
- * The batch beside a worker that is killed again and again, on a server that is restarted: the command that requested it
+ * The batch beside a worker that is killed again and again, on a server that is restarted: the requesting command
  * only waits, and the result is that of an undisturbed run. Every round has four kills and one
  * restart; PARLEY_TEST_ROUNDS=5 plays twenty and five.
  */

@@ -1,6 +1,6 @@
 /**
  * Activities that answer at once without any port.
- * Owns the answer of a world in which everything goes well, and a record of the commands; a test replaces what it is about.
+ * Owns the answers of a world in which all goes well, and a record of the commands; a test replaces what it is about.
  */
 import type { Activities, Activity, ActivityContext } from '../../activities/activity.ts';
 import { BRIEF } from '../../core/machine/retry.ts';

@@ -1,4 +1,4 @@
-/** The look at what sandboxes keep on disk: which bound strikes, and whom a file system without files takes. */
+/** The poll of what sandboxes keep on disk: which bound strikes, and which sandbox ends on a full file system. */
 import { closeSync, mkdirSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
