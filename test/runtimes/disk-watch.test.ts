@@ -1,4 +1,4 @@
-/** The poll of what sandboxes keep on disk: which bound strikes, and which sandbox ends on a full file system. */
+/** Polls of what sandboxes keep on disk: which bound strikes, and which one ends if a file system is out of files. */
 import { closeSync, mkdirSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** The player of scenarios: observations, the meaning of each kind of expectation, the order of events, reports of a failure. */
+/** The player of scenarios: observations, what each kind of expectation means, what happens when, how failures read. */
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { ScenarioAction } from '../../dsl/scenario/scenario.ts';

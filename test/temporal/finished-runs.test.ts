@@ -1,4 +1,4 @@
-/** A run that has finished keeps no workflow open, whatever its items came to, nor do its shards; a request lets it go on. */
+/** A finished run keeps no workflow open, whatever its items came to, nor do its shards; a request resumes it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOfCommand, conversationId, runId, userId, type RunId } from '../../core/ids.ts';

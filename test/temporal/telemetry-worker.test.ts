@@ -34,7 +34,7 @@ let port: number;
 let connection: NativeConnection;
 const spans: Span[] = [];
 
-/** Lives on one worker from its start to after its end: its second try opens the agent, its second poll finds it done. */
+/** Lives on one worker until after its end: its second try opens the agent, its second poll finds it done. */
 async function live(): Promise<void> {
   const store = await newStore();
   const client = new WorkflowClient({ connection });

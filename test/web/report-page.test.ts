@@ -176,7 +176,7 @@ describeWith('chromium', 'report.html in a browser', () => {
       const { page, errors } = await openReport(data);
       const rows = page.locator(KEYS);
       expect(await rows.count()).toBe(1_000);
-      // A query by role or label reads every element of the page, which costs a minute here; the small page is queried so.
+      // A query by role or label reads every element, which costs a minute on this page; the small page is queried so.
       const [cost, filter] = [
         page.locator('#items thead button:text-is("cost")'),
         page.locator('#items-filter'),
