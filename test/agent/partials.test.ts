@@ -116,7 +116,7 @@ describe('words of the model', () => {
         frame({ tool_calls: [{ index: 0, id: 'a', function: { name: 'think', arguments: '' } }] }),
         frame({ tool_calls: [{ index: 0, function: { arguments: '{"thought":' } }] }),
         frame({ tool_calls: [{ index: 0, function: { arguments: '"one"}' } }] }),
-        // As from endpoints that report no usage.
+        // As from endpoints that send no index.
         frame({ tool_calls: [{ id: 'b', function: { name: 'think', arguments: '{"thought":"two"}' } }] }),
         END,
       ]),

@@ -2,7 +2,7 @@
  * A stand-in for the interfaces of GitHub, GitLab and Gitea: it is none of them.
  * It answers calls to them in the shapes of their official OpenAPI documents (for GitHub the types
  * of its client, which are made from that document), from one set of issues and pull
- * requests in memory. Owns its record of requests, refusals on demand, and duplicates on demand; whether the real hosts
+ * requests in memory. Owns its record of requests, refusals on demand, and what it imitates; whether the real hosts
  * do the same is not shown here.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
