@@ -1,4 +1,4 @@
-/** A bill is read while calls of anybody go on: what may be one of theirs is no difference before it had its time. */
+/** A bill is read while calls are in flight: a row that may be one of theirs is no difference before its time is up. */
 import { expect, it } from 'vitest';
 import { reconcileNow } from '../../activities/reconcile-run.ts';
 import type { GatewayRow } from '../../core/money/spend.ts';
@@ -12,7 +12,7 @@ interface Moved {
   readonly does: (test: RunUnderTest) => Promise<void>;
 }
 
-/** A gateway that bills `row`, and what else happens from the moment it is asked. */
+/** A gateway that bills `row`, and what else happens from the first request for the bill on. */
 async function reconciled(row: Partial<GatewayRow>, moved: readonly Moved[]) {
   let now = NOW;
   let left = [...moved];

@@ -1,6 +1,6 @@
 /**
  * A runtime whose sandboxes are entries of a map.
- * Owns what it was told to start, stop and destroy; a test sets what it sees.
+ * Owns the record of starts, stops and destroys; a test sets what it sees.
  */
 import type { SandboxId } from '../../core/ids.ts';
 import type { ParleyError } from '../../core/parley-error.ts';

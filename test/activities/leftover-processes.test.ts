@@ -1,4 +1,4 @@
-/** When the programs of an ended conversation are ended, and when somebody may still come back to them. */
+/** When the programs of an ended conversation are ended, and when a user may still come back to them. */
 import { describe, expect, it } from 'vitest';
 import { endLeftovers } from '../../activities/leftover-processes.ts';
 import { conversationId } from '../../core/ids.ts';

@@ -1,4 +1,4 @@
-/** notifyOfRun: what a receiver is told of a run, when it is told, and what is kept of it. */
+/** notifyOfRun: what a receiver is sent about a run, when it is sent, and what is kept of it. */
 import { describe, expect, it } from 'vitest';
 import { readLastSteps } from '../../activities/report/last-steps.ts';
 import { ParleyError } from '../../core/parley-error.ts';

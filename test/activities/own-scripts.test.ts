@@ -1,4 +1,4 @@
-/** The steps behind the preparation ask the sandbox only where the repository brings something, or where nobody looked. */
+/** The steps after the preparation use the sandbox only if the repository brings something, or was not checked. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** A conversation that wants a host: how its wait is told, and where what its job says goes. */
+/** A conversation that names a host: how its wait is reported, and when its placement is refused. */
 import { expect, it } from 'vitest';
 import { userId } from '../../core/ids.ts';
 import { activityWorld, answerOf, CONVERSATION } from './activity-world.ts';

@@ -1,5 +1,5 @@
 /**
- * The context of an activity that nobody interrupts.
+ * The context of an activity that is never interrupted.
  * Owns nothing else.
  */
 import type { ActivityContext } from '../../activities/activity.ts';

@@ -65,7 +65,7 @@ describe('reconcileNow()', () => {
     const foreign = gatewayRow(3, { responseId: 'never-seen', startedAt: START + 40_500 });
     const { test, rows } = await besideAborted([gatewayRow(1), stray]);
     expect(rows[1]).toMatchObject({ kind: 'assigned', by: 'window', conversationId: test.conversation('b') });
-    // Beside a row of somebody else it may be theirs, too: an aborted call says no tokens to tell it by (D35).
+    // Beside a foreign row it may be foreign, too: an aborted call has no tokens that identify it (D35).
     const { test: shared, rows: doubted } = await besideAborted([gatewayRow(1), stray, foreign]);
     const candidates = [shared.conversation('b')];
     expect(doubted[1]).toMatchObject({ kind: 'ambiguous', why: 'time_alone', candidates });

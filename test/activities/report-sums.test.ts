@@ -21,7 +21,7 @@ interface Billed {
   readonly offsetMs: number;
 }
 
-/** Rows of known calls, of calls in a window and of nobody, to conversations of which one item has two. */
+/** Rows of known calls, of calls in a window and of no conversation; one of the items has two conversations. */
 function reportOf(billed: readonly Billed[], ambiguous: 'keep' | 'split_by_tokens'): ReportData {
   const gatewayRows = billed.map(({ cost, call, offsetMs }, index) =>
     gatewayRow(index + 1, {

@@ -1,4 +1,4 @@
-/** Trouble is told at the first failed try and is gone when it is over: of commands, of looks, and of an agent's model. */
+/** Trouble is reported at the first failed try and removed when over: of commands, polls, and an agent's model. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Activities, Activity, WatchActivity } from '../../activities/activity.ts';
 import { PATIENT } from '../../core/machine/retry.ts';
@@ -20,7 +20,7 @@ beforeEach(async () => {
   clock = new MovableClock();
 });
 
-/** The told activity of the order, which fails while `failing` holds an error. */
+/** The reported activity of the order, which fails while `failing` holds an error. */
 function toldOf(type: 'collectItem' | 'stopSandbox', failing: { error: Error | null }): Activity {
   const run = (): null => {
     if (failing.error !== null) throw failing.error;

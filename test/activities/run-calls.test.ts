@@ -1,4 +1,4 @@
-/** Paging through calls: a store that answers at once must not keep everybody else from their turn. */
+/** Paging through calls: a store that answers at once must not keep other work from its turn. */
 import { expect, it } from 'vitest';
 import { joinablePages } from '../../activities/reconcile/run-calls.ts';
 import type { World } from '../../activities/world.ts';

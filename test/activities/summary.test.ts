@@ -1,4 +1,4 @@
-/** Summaries for GitHub and Slack: bounds, and that nothing of others becomes markup, a link or a mention. */
+/** Summaries for GitHub and Slack: bounds, and that no foreign text becomes markup, a link or a mention. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { marked } from 'marked';
@@ -10,7 +10,7 @@ import { COMPLETE, INCOMPLETE, UNRECONCILED, reportItem } from './report-data.ts
 
 const FOLDER = path.resolve(import.meta.dirname, '../golden/report');
 
-/** One of everything that means something to Markdown, HTML, Slack, or to whoever looks for people in a page. */
+/** One of everything that means something to Markdown, HTML or Slack, or that mentions a user, an issue or a commit. */
 const EVILS = [
   '| a | b |\n| --- | --- |\n# head\n- [ ] task',
   '<script>alert(1)</script><img src=x onerror=alert(1)><!-- -->',

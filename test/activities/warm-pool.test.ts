@@ -1,4 +1,4 @@
-/** The warm pool around a real store: rounds of its keeper, claims that look first, and races of both against a model. */
+/** The warm pool around a real store: rounds of its keeper, claims that read first, races of both against a model. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bootWarm, keepWarm, type WarmMemory } from '../../activities/keep-warm-sandboxes.ts';

@@ -14,7 +14,7 @@ import { reply, toolCalls } from './openai-stub.ts';
 const MESSAGE_ID = '6d0a6f0c-6d8f-4a53-9b55-3f3e5b8b9c01';
 const append = Reflect.get(EventLog.prototype, 'append');
 
-/** Refuses the line after `passed` more of them; tells whether it has come to that. */
+/** Fails the append after `passed` more lines; `refused` says whether that has happened. */
 function fillDisk(passed: number): { readonly refused: boolean } {
   const disk = { refused: false };
   let left = passed;

@@ -1,4 +1,4 @@
-/** Hooks around the steps of an agent: what they are told, what they forbid, and how each is recorded. */
+/** Hooks around the steps of an agent: what they receive, what they forbid, and how each is recorded. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** What is not an event yet: words of the model and output of a command, to whoever listens for it and to nobody else. */
+/** Partial events: words of the model and output of a command, only for clients that request them. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 
@@ -24,7 +24,7 @@ async function listen(harness: Harness, query = '?partials=only'): Promise<Frame
   const frames: Frame[] = [];
   socket.on('message', (data: Buffer) => frames.push(JSON.parse(data.toString('utf8')) as Frame));
   await new Promise((resolve) => socket.once('open', resolve));
-  // Who has the answer to a ping is listened to.
+  // A client that has the answer to a ping receives partial events.
   await new Promise((resolve) => {
     socket.once('pong', resolve);
     socket.ping();
@@ -116,7 +116,7 @@ describe('words of the model', () => {
         frame({ tool_calls: [{ index: 0, id: 'a', function: { name: 'think', arguments: '' } }] }),
         frame({ tool_calls: [{ index: 0, function: { arguments: '{"thought":' } }] }),
         frame({ tool_calls: [{ index: 0, function: { arguments: '"one"}' } }] }),
-        // As endpoints do that count nothing.
+        // As from endpoints that send no index.
         frame({ tool_calls: [{ id: 'b', function: { name: 'think', arguments: '{"thought":"two"}' } }] }),
         END,
       ]),

@@ -1,4 +1,4 @@
-/** What the server above is told, in which order, and what happens when it does not listen. */
+/** What the webhook endpoint receives, in which order, and what happens when it does not listen. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What is refused, that an administrator sees it, and that others go on as if nothing had been. */
+/** What is refused, that an administrator sees it, and that other users are not affected. */
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -180,7 +180,7 @@ describe('a trajectory', () => {
 });
 
 const FLOOD = 1_000;
-/** At once; a socket holds some hundreds that nobody has taken yet. */
+/** Calls at once; a socket queues some hundreds that the server has not accepted yet. */
 const LANES = 100;
 
 describe('a flood of webhooks with a wrong key', () => {

@@ -25,7 +25,7 @@ const STATE: ConfigurationState = {
   warnings: ['not taken up'],
 };
 
-/** Answers what it is told to, and keeps what it was asked. */
+/** Answers with `outcome`, and records each request. */
 function deskThat(outcome: ConfigurationOutcome) {
   const asked: { readonly revision: string; readonly change: ConfigurationChange }[] = [];
   const configuration: ConfigurationDesk = {

@@ -1,4 +1,4 @@
-/** A service that dies between accepting and handing over: what the next one makes of it (D18). */
+/** A service that dies between accepting a start and delivering it: what the next service does with it (D18). */
 import { describe, expect, it } from 'vitest';
 import { launchScope, storedLaunchFacts } from '../../activities/launch-facts.ts';
 import { conversationId } from '../../core/ids.ts';
@@ -12,7 +12,7 @@ const APP = '/api/v1/app-conversations';
 const ID = conversationId('ab'.repeat(16));
 const CAPACITY = { capacity: { installationMax: 9, userMax: 9, conversationsPerSandboxMax: 9 }, pollMs: 10 };
 
-/** As if the process ended in the middle of the call: nobody ever hears of it again. */
+/** As if the process ended in the middle of the call: the call never returns. */
 const dead = (): Notifier => ({ deliver: () => new Promise(() => undefined) });
 /** The event is durable, and the process ends before it could be noted. */
 const deadAfter = (engine: Notifier): Notifier => ({
@@ -70,7 +70,7 @@ describe('a start that was cut off', () => {
   });
 });
 
-/** A service that begins beside another one, when so much more time has passed; it looks when it is told to. */
+/** A service that begins beside another one, `laterMs` later; it checks for starts when `look` is called. */
 async function beside({ application }: Service, laterMs: number) {
   const { clock } = application.world;
   const due: (() => void)[] = [];
@@ -86,7 +86,7 @@ async function beside({ application }: Service, laterMs: number) {
   return { look: () => due.splice(0).forEach((fire) => fire()) };
 }
 
-/** One that hangs between its acceptance and its secrets. */
+/** A service that hangs between accepting a start and storing its secrets. */
 async function hanging() {
   const around = await activityWorld(CAPACITY);
   const first = await openService({ around });

@@ -1,4 +1,4 @@
-/** SIGTERM while streams are open: whoever follows does not hold the end. */
+/** SIGTERM while streams are open: clients that follow do not delay the end. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';

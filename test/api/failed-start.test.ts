@@ -1,4 +1,4 @@
-/** A start that fails: its reason wherever somebody looks, and nothing that goes on running for it. */
+/** A start that fails: its reason in its task, record and events, and nothing that goes on running for it. */
 import { describe, expect, it } from 'vitest';
 import { serveFirst } from './first-service.ts';
 import { callServed } from './served.ts';

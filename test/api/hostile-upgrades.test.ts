@@ -1,4 +1,4 @@
-/** Upgrades that are none: whoever may reach the port says them, and the service goes on. */
+/** Malformed upgrades: any client that reaches the port may send them, and the service goes on. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';

@@ -63,7 +63,7 @@ export class Mortal {
     if (!this.isDead) await this.#served?.end('SIGKILL');
   }
 
-  /** Resolves with what `look` found, or null when the service died first. */
+  /** Resolves with what `poll` found, or null when the service died first. */
   async untilOrDead<Value>(poll: () => Promise<Value | null>): Promise<Value | null> {
     const end = Date.now() + UNTIL_MS;
     for (;;) {
@@ -80,9 +80,9 @@ export class Mortal {
 }
 
 interface Prepared {
-  /** What is asked; sent again with the same key when no answer came. */
+  /** The request; sent again with the same key when no answer came. */
   readonly ask: ServiceCall;
-  /** Statuses that say it was taken, also of the repeat. */
+  /** Statuses that say it was accepted, also of the repeat. */
   readonly taken: readonly number[];
   /** What shows that it is done, to be compared; null while it is not. */
   done(answer: ServiceAnswer | null): Promise<unknown>;
@@ -205,7 +205,7 @@ export async function killOnce(service: Mortal, call: KilledCall, point: number)
     return false;
   }
   await service.begin();
-  // Nobody knows whether it was taken: asked again, it must be as if it had been asked once.
+  // The client does not know whether it was accepted: sent twice, it must act as if sent once.
   answer ??= await service.call(ask);
   expect(taken).toContain(answer.status);
   const found = await service.untilOrDead(() => done(answer));

@@ -11,7 +11,7 @@ import { FakeAgent, view } from '../activities/fake-agent.ts';
 
 export class ModelAgent extends FakeAgent {
   world: World | null = null;
-  /** Where an agent goes when it is told to run. */
+  /** The status that an agent reaches when it runs. */
   outcome: ExecutionStatus = 'FINISHED';
   /** Messages in the order of their arrival, each once. */
   readonly messages: { readonly id: ConversationId; readonly messageId: string; readonly text: string }[] =

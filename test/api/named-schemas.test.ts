@@ -1,6 +1,6 @@
 /**
  * The OpenAPI document as generators of clients want it: a name for every form, lists of words, bytes that say so. The
- * names are kept, because whoever generated a client has written them into a program.
+ * names are kept, because users of generated clients have written them into programs.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { openApiDocument } from '../../api/application/openapi.ts';
 import { APPLICATION_ROUTES } from '../../api/application/routes.ts';
 import { dialectOf } from '../../api/application/dialect.ts';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what comes is looked at by its paths
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the document is read by its paths
 type Json = Readonly<Record<string, any>>;
 
 const GOLDEN = path.resolve(import.meta.dirname, '../golden/api/schema-names.txt');

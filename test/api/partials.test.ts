@@ -1,4 +1,4 @@
-/** What is not an event yet, from an Agent Server to whoever asks for it: known fields alone, within bounds, and woken nothing. */
+/** Partial events, from an Agent Server to clients that request them: known fields, within bounds, waking nothing. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -53,7 +53,7 @@ const words = (content: unknown, more: object = {}): object => ({
   ...more,
 });
 
-/** Follows over the client, with what it hears. */
+/** Follows with the API client, and keeps what it receives. */
 function watch({ service, id }: World) {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());

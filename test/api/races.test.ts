@@ -1,4 +1,4 @@
-/** Races on the model runtime: whatever the interleaving, nothing is lost or doubled, and everybody gets an answer. */
+/** Races on the model runtime: in any interleaving nothing is lost or doubled, and every caller gets an answer. */
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startWebhookServer } from '../../api/webhook-server.ts';
@@ -11,7 +11,7 @@ const TIMES = Number(process.env['PARLEY_RACES'] ?? 20);
 const AT_ONCE = 8;
 /** Runtime and agent take up to this long for each thing; callers begin within it. */
 const WAIT_MS_MAX = 12;
-/** Nobody here waits for what a poll would find; many watches would only slow each other. */
+/** No race here waits for the result of a poll; many watches would only slow each other. */
 const POLL_MS = 1_000;
 /** What a script that prepares a workspace prints last. */
 const COMMIT = 'c'.repeat(40);

@@ -105,7 +105,7 @@ const said = (text: string) => ({ content: [{ type: 'text', text }], run: false 
 
 type Race = (runner: Runner, track: Racetrack) => Promise<void>;
 
-/** The user may have one sandbox. Exactly one start gets it, and the other is told so before it is accepted (D29). */
+/** The user may have one sandbox. Exactly one start gets it, and the other is refused, not accepted (D29). */
 const lastSlot: Race = async (runner) => {
   const answers = await Promise.all([1, 2].map(() => runner.soon(() => runner.post(APP, {}))));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 429]);
@@ -119,7 +119,7 @@ const lastSlot: Race = async (runner) => {
   expect(items.filter(({ status }: SandboxSeen) => status === 'RUNNING')).toHaveLength(1);
 };
 
-/** A message that was accepted is delivered once, whatever becomes of the sandbox meanwhile (D7). */
+/** A message that was accepted is delivered once, whatever happens to the sandbox meanwhile (D7). */
 const messageWhilePausing: Race = async (runner) => {
   const { id, sandboxId } = await runner.ready();
   const [pause, message] = await Promise.all([
@@ -153,7 +153,7 @@ const deleteWhileResuming: Race = async (runner) => {
   expect([record.sandbox_status, record.session_api_key]).toEqual(['MISSING', null]);
 };
 
-/** A conversation never lands in a sandbox that goes with the last one of before (D11). */
+/** A conversation is never placed in a sandbox that is deleted with its last earlier conversation (D11). */
 const deleteLastWhilePlacing: Race = async (runner) => {
   await runner.post('/api/v1/settings', { sandbox_grouping_strategy: 'ADD_TO_ANY' });
   const last = await runner.ready();
@@ -171,7 +171,7 @@ const deleteLastWhilePlacing: Race = async (runner) => {
   await runner.until(`${SANDBOXES}?id=${last.sandboxId}`, ([one]) => one.status === expected);
 };
 
-/** What comes late brings nothing back (D11). */
+/** A late webhook restores nothing (D11). */
 const webhookAfterDelete: Race = async (runner, track) => {
   const { id } = await runner.ready();
   const [{ session_api_key: sessionKey }] = (await runner.get(`${APP}?ids=${id}`)).body;
@@ -188,7 +188,7 @@ const webhookAfterDelete: Race = async (runner, track) => {
   expect((await runner.get(`${APP}/count`)).body).toBe(0);
 };
 
-/** Two who bring a sandbox back bring back one. */
+/** Two calls that resume a sandbox start one generation. */
 const resumeTwice: Race = async (runner) => {
   const { id, sandboxId } = await runner.ready();
   const [{ session_api_key: before }] = (await runner.get(`${APP}?ids=${id}`)).body;

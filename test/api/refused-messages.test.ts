@@ -1,4 +1,4 @@
-/** A message that was accepted and whose sandbox dies for good before it is delivered: whoever sent it reads that (D7). */
+/** A message that was accepted and whose sandbox dies for good before it is delivered: its sender reads that (D7). */
 import { expect, it } from 'vitest';
 import { sandboxId } from '../../core/ids.ts';
 import { ParleyError } from '../../core/parley-error.ts';
@@ -8,7 +8,7 @@ const APP = '/api/v1/app-conversations';
 const POWER = { kind: 'crashed', generation: 1, reason: 'the machine had no power' } as const;
 const said = (text: string) => ({ content: [{ type: 'text', text }] });
 
-/** The agent takes messages and dies before anybody else has heard of them. */
+/** The agent accepts messages and dies before the service can read its events. */
 async function mute() {
   const service = await openService();
   const { agent, runtime } = service;

@@ -1,4 +1,4 @@
-/** The report of a run as data: what `report.html` says, of whoever may see the run, with 0 items and with thousands. */
+/** The report of a run as data: what `report.html` says, for users who may see it, with 0 items and with thousands. */
 import { expect, it } from 'vitest';
 import { SHA256 } from '../../host/job/job-file.ts';
 import { runId, userId } from '../../core/ids.ts';

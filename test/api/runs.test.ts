@@ -1,4 +1,4 @@
-/** Reading runs over the API: page by page, one, its items, what happened, and nothing for anybody else. */
+/** Reading runs over the API: page by page, one, its items, what happened, and nothing for other users. */
 import { expect, it } from 'vitest';
 import { SCORES_FILE, scoresText } from '../../activities/score-file.ts';
 import { runId } from '../../core/ids.ts';

@@ -67,7 +67,7 @@ export async function serve(folder: string, options: ServeOptions = {}): Promise
   throw new Error(`it ended before it served: ${notices}`);
 }
 
-/** Sandboxes outlive the service that made them: the next one takes them up. Nobody comes after the test. */
+/** Sandboxes outlive their service, so that the next one takes them over. After the test there is no next one. */
 async function endAll(folder: string, child: ChildProcess): Promise<void> {
   await endProcess(child);
   for (const { pid } of processesOf(folder)) {

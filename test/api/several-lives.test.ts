@@ -1,4 +1,4 @@
-/** A conversation whose client asks another service at every call: nothing happens twice, and nothing is lost. */
+/** A conversation whose client calls another service each time: nothing happens twice, and nothing is lost. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -60,7 +60,7 @@ function balanced(services: readonly Served[], key: string) {
     next,
     call,
     get: async (path: string) => (await call({ path })).body,
-    /** Sent twice under one key, to two services at once: as a client does that was told nothing. */
+    /** Sent twice under one key, to two services at once: as by a client that got no answer. */
     async twice(path: string, name: string, body: unknown) {
       const one = { method: 'POST', path, body, headers: { 'idempotency-key': name } };
       const answers = await Promise.all([call(one), call(one)]);

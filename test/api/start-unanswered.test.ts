@@ -9,7 +9,7 @@ import { openService, type Service } from './service.ts';
 const UNTIL_MS = 180_000;
 const HEADERS = { 'idempotency-key': 'the-same' };
 
-/** The first starts are answered by nobody; what became of them is said by `taken`. */
+/** The first starts get no answer; `taken` says whether the engine has each of them. */
 function unanswered(taken: readonly boolean[]) {
   const started: Delivery[] = [];
   const requests = (engine: Notifier): Notifier => ({

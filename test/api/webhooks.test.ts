@@ -1,4 +1,4 @@
-/** Callbacks of Agent Servers over the real socket: who is heard, and what a callback causes. */
+/** Callbacks of Agent Servers over the real socket: which callers are accepted, and what a callback causes. */
 import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -215,7 +215,7 @@ describe('bodies and routes', () => {
     // The server of OpenHands puts a refused batch before all that follows, and sends it again.
     expect(await hooks.call({ path: EVENTS, body: [large] })).toEqual(SUCCESS);
     expect(await hooks.stored()).toEqual([]);
-    // Whoever has said much rests, and is heard again.
+    // After so many bytes a sender is refused for a while, and then accepted again.
     await expect.poll(() => hooks.call({ path: EVENTS, body: [agentEvent('e2')] })).toEqual(SUCCESS);
     expect(await hooks.stored()).toHaveLength(1);
   });

@@ -25,7 +25,7 @@ interface JsonSchema {
   readonly items?: JsonSchema;
 }
 
-/** Paths of all fields; one that can have a single value tells nothing and has none. Named forms stand where they are named. */
+/** Paths of all fields; one with a single possible value is left out. Named forms stand where they are named. */
 function fieldsOf(schema: JsonSchema, root: JsonSchema, prefix = ''): string[] {
   const named = schema.$ref === undefined ? undefined : root.$defs?.[schema.$ref.replace('#/$defs/', '')];
   const parts = [schema.anyOf, schema.oneOf, schema.allOf, schema.items, named].flatMap((part) => part ?? []);

@@ -6,7 +6,7 @@
 export interface Reader {
   readonly file: string;
   readonly text: string;
-  /** What comes of it where that is less than one might think. */
+  /** What its effect is where that is less than one might think. */
   readonly note?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The table of figures: what a bench tells, how a row reads, and that the page names only what can be measured again. */
+/** The table of figures: what a bench reports, how a row reads, and that the page names only repeatable measures. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, expect, it } from 'vitest';

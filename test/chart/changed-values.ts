@@ -1,6 +1,6 @@
 /**
  * Another value for each value of the chart, and with what else it counts.
- * Owns the table; what comes of it is in values.test.ts.
+ * Owns the table; the expected results are in values.test.ts.
  */
 import { SHARED, TEMPORAL } from './rendered-chart.ts';
 

@@ -12,7 +12,7 @@ import { BUCKET, FORMS, TEMPORAL, lint, podsOf, render } from './rendered-chart.
 import type { Manifest } from './rendered-chart.ts';
 
 const RECIPE = path.resolve(import.meta.dirname, '../../examples/recipes/cluster-values.yaml');
-/** Served by nobody: they end. */
+/** They serve nothing: they end. */
 const JOBS = ['rel-first-key', 'rel-migrations', 'rel-register'];
 
 describeWith('helm', 'the chart', () => {
@@ -220,7 +220,7 @@ describeWith('helm', 'the chart', () => {
         },
       },
     };
-    // Whoever asks for a workspace is answered by the API, which asks the sandbox.
+    // The API answers requests for a workspace, and requests it from the sandbox.
     const callers = {
       ...peer,
       podSelector: {

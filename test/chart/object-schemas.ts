@@ -1,6 +1,6 @@
 /**
  * What others say about an object: the OpenAPI document of Kubernetes, and the definitions of custom kinds.
- * Owns making schemas of them that know every field: one that nobody defined is a mistake here, as the API server warns.
+ * Owns making schemas of them that know every field: an undefined one is a mistake here, as the API server warns.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -33,7 +33,7 @@ export function objectChecker(folder: string): (object: Manifest) => readonly st
   const read = (name: string): string => readFileSync(path.join(folder, name), 'utf8');
   const { definitions } = JSON.parse(read('kubernetes.json')) as OpenApi;
   ajv.addSchema({ $id: 'kubernetes', definitions: closed(definitions) as Schema });
-  /** Compiled when one is asked for: there are hundreds. */
+  /** Compiled when one is needed: there are hundreds. */
   const validators = new Map<string, () => ValidateFunction>();
   for (const [name, schema] of Object.entries(definitions)) {
     const kinds = (schema['x-kubernetes-group-version-kind'] ?? []) as readonly Record<string, string>[];

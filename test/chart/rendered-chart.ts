@@ -103,7 +103,7 @@ interface Otherwise {
 /** By the words that Helm was called with: many values are compared with the same others. */
 const rendered = new Map<string, Rendering>();
 
-/** `given`: `--set` values; `files`: files of values, or values as an object. Nobody changes what it returns. */
+/** `given`: `--set` values; `files`: files of values, or values as an object. Callers must not change the result. */
 export function render(
   given: readonly string[] = [],
   files: readonly (string | object)[] = [],

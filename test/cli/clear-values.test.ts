@@ -1,4 +1,4 @@
-/** Values of `parley.yaml`: a secret in clear and a variable that nobody fills in are errors; a length of time is read as in a job. */
+/** Values of `parley.yaml`: clear secrets and unset variables are errors; a length of time is read as in a job. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** What `parley doctor` says about Docker to a user who may not ask the daemon, and where there is none. */
+/** What `parley doctor` says about Docker to a user who may not query the daemon, and where there is none. */
 import { build } from 'esbuild';
 import { chmodSync, mkdtempSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeDir } from '../helpers/temp-dir.ts';
 import type { ToldFinding } from './doctor-as-user.ts';
 
-/** Nobody in particular; only root can become somebody else, and nobody else needs to. */
+/** An arbitrary user; only root can become another user, and other users need not. */
 const ORDINARY_UID = 65_534;
 
 describe('parley doctor about Docker', () => {
@@ -24,11 +24,11 @@ describe('parley doctor about Docker', () => {
     program = path.join(dir, 'doctor.cjs');
     const source = path.resolve(import.meta.dirname, 'doctor-as-user.ts');
     const shape = { bundle: true, platform: 'node', format: 'cjs', target: 'node20' } as const;
-    // The client can also speak SSH, with programs of the machine: no daemon of ours is asked so.
+    // The client can also speak SSH, with programs of the machine: our daemons are not reached in this way.
     await build({ entryPoints: [source], outfile: program, loader: { '.node': 'empty' }, ...shape });
     server = createServer((connection) => connection.end());
     await new Promise<void>((resolve) => server.listen(socket(), resolve));
-    // Whoever owns it is refused as well, so that this holds for every user but root.
+    // Its owner is refused as well, so that this holds for every user but root.
     chmodSync(socket(), 0);
     chmodSync(dir, 0o755);
   });

@@ -63,7 +63,7 @@ export interface FakeHostOptions {
   readonly results?: Partial<LocalResults>;
   /** What the Temporal server of the deployment answers; without it there is none. */
   readonly server?: ServerAnswer;
-  /** What a look ahead finds; by default all is well. */
+  /** What the preflight check finds; by default all is well. */
   readonly findings?: readonly Finding[];
   /** What a request leads to. */
   onRequest?(request: RunRequest): Rows | null;

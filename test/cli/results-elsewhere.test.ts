@@ -1,4 +1,4 @@
-/** Results that live elsewhere: commands read them, a run that has ended is copied, and a store that is away is told. */
+/** Results that live elsewhere: commands read them, an ended run is copied, and an unreachable store is reported. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** A run that goes on beside a job that has changed: what is told, refused, taken up; and amendments that `status` shows. */
+/** A run that goes on beside a changed job: what is printed, refused, applied; and amendments that `status` shows. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,8 @@
 /**
  * The images of a deployment on a cluster, as archives: the two of the chart, built by a real daemon from a base that is
- * made of this machine, and PostgreSQL and Temporal where they are asked for.
+ * made of this machine, and PostgreSQL and Temporal where they are needed.
  * Owns their names; the daemon is ended before a cluster needs the memory. `PARLEY_CLUSTER_IMAGES=FOLDER` keeps the
- * archives there and takes what it finds, for whoever changes these tests and not the program.
+ * archives there and uses those it finds, for developers who change these tests and not the program.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';

@@ -31,7 +31,7 @@ const RUN_ID = 'shipped';
 /** Of the node, as the machine of a cluster has it. */
 const NODE = '10.233.0.1';
 
-/** Of the sandboxes of the batch, as by somebody who makes room. */
+/** Of the sandboxes of the batch, as by an administrator who makes room. */
 const PODS_REMOVED = 2;
 
 /** Calls under way in the maker of sandboxes when it is killed, at most. */
@@ -52,7 +52,7 @@ export interface Form {
 
 type Step = (title: string, body: () => Promise<void>) => void;
 
-/** A deployment of one form, and what the cases ask of its cluster. */
+/** A deployment of one form, and what the cases need of its cluster. */
 class Stage {
   readonly form: Form;
   folder = '';
@@ -150,7 +150,7 @@ function describeSandboxes(stage: Stage, step: Step): void {
     const ways = [4100, 4101, 4102].map((port) => `${routes}:${port}`);
     const targets = [...closed, ...ways];
     expect(await reachedFrom(stage.cluster, { namespace: SANDBOXES, pod, targets })).toEqual(ways);
-    // They are there, for whoever is let.
+    // They exist, and an allowed pod reaches them.
     const free = closed.filter((target) => !target.endsWith(':4000'));
     expect(
       await reachedFrom(stage.cluster, { namespace: MODELS_NAMESPACE, pod: 'gateway-0', targets: free }),
@@ -227,7 +227,7 @@ function describeBatch(stage: Stage, step: Step): void {
       const billedById = new Map(bill.map((one) => [one.request_id, Number(sumOf([one]))]));
       const priced = rows.filter(({ cost }) => cost !== null);
       for (const { responseId, cost } of priced) expect(billedById.get(responseId ?? '')).toBe(cost);
-      // A call whose gateway, proxy or sandbox went away under it has a row, and nobody here heard what it cost.
+      // A call whose gateway, proxy or sandbox went away under it has a row, but no answer reported its cost.
       const unheard = rows.filter(({ cost }) => cost === null);
       expect(unheard.filter(({ state }) => state === 'succeeded')).toEqual([]);
       expect(bill.length - priced.length).toBeLessThanOrEqual(unheard.length);

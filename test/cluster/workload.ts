@@ -21,7 +21,7 @@ export async function rolledOut({ kubectl }: RealCluster, { namespace, name }: W
   await kubectl(['-n', namespace, 'rollout', 'status', name, `--timeout=${WAIT}`]);
 }
 
-/** Its pod is told to end, and made again. */
+/** Its pod is ended in order, and made again. */
 export async function restart(cluster: RealCluster, workload: Workload): Promise<void> {
   await cluster.kubectl(['-n', workload.namespace, 'rollout', 'restart', workload.name]);
   await rolledOut(cluster, workload);

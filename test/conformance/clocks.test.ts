@@ -1,4 +1,4 @@
-/** A wall clock that is set takes no time away from anybody at work, and gives none (D36): on both drivers, step by step. */
+/** Setting a wall clock takes no time from work under way, and gives it none (D36): on both drivers, step by step. */
 import { describe, expect, it } from 'vitest';
 import type { RunItem } from '../../core/run/state.ts';
 import { CLOCK_SCRIPTS, SHARDED_CLOCK_SCRIPTS } from './scripts-of-clocks.ts';

@@ -12,7 +12,7 @@ export async function expectEqual(script: ProbedScript): Promise<number> {
   return traces.count;
 }
 
-/** Invariants are left out: a probe may say what is not so, to hear what the machines make of it. */
+/** Invariants are left out: a probe may send what is not so, to show how the machines react. */
 export async function expectSameSteps(script: ProbedScript): Promise<number> {
   return (await compare(script)).traces.count;
 }

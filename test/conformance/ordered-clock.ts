@@ -1,6 +1,6 @@
 /**
  * A clock that a test moves: everything armed on it fires in one total order, or on purpose out of order.
- * Owns the order; must not know what fires. Owns no settling either: whoever moves it says how to wait.
+ * Owns the order; must not know what fires. Owns no settling either: the caller that moves it says how to wait.
  */
 import type { Clock, Timer } from '../../ports/clock.ts';
 import { EventHeap, type HeapEntry } from '../../simulator/event-heap.ts';

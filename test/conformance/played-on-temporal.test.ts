@@ -8,7 +8,7 @@ import { WORK_SCRIPTS } from './scripts-of-work.ts';
 const SCRIPTS = [...SANDBOX_SCRIPTS, ...WORK_SCRIPTS];
 const { played, leftOut } = playedOnTemporal(SCRIPTS);
 
-/** The most steps of conversations by the event, with an order to tell such an entity, that one millisecond holds. */
+/** The most steps of conversations by the event in one millisecond that order a message to such an entity. */
 function timesAtOnce(name: string, { event, tells }: Coincidence['atOnce']): number {
   const script = SCRIPTS.find((one) => one.name === name);
   if (script === undefined) throw new Error(`there is no script "${name}"`);

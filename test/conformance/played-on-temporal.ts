@@ -12,16 +12,16 @@ import type { Script } from '../../simulator/script.ts';
  */
 export const PATIENCE = { timeout: 600_000, retry: 1 } as const;
 
-/** In the simulator several conversations tell one entity in one millisecond, and what comes out rests on their order. */
+/** In the simulator several conversations send to one entity in one millisecond, and their order decides the result. */
 export interface Coincidence {
   readonly because: string;
-  /** Of what they tell, in one millisecond, to entities of one machine. */
+  /** Of what they send, in one millisecond, to entities of one machine. */
   readonly atOnce: { readonly event: string; readonly tells: MachineName; readonly times: number };
   /** The script that is played in its place: what it is about without the coincidence. */
   readonly instead: string;
 }
 
-/** On Temporal their signals come in an order that nobody decides, in one task or in several. By the name of the script. */
+/** On Temporal their signals come in no defined order, in one task or in several. By the name of the script. */
 export const COINCIDENCES: ReadonlyMap<string, Coincidence> = new Map([
   [
     'a batch in one shared sandbox, reconciled, conversations removed',

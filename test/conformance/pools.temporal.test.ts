@@ -8,7 +8,7 @@ import { POOL_SCRIPTS } from './scripts-of-pools.ts';
 
 /**
  * Those in which there is one conversation at a time: which of two is placed first in one millisecond, and which of two
- * in one sandbox first tells the run that it has gone, a server does not say. What `core/` decides of the others is the
+ * in one sandbox first reports its end to the run, a server does not define. What `core/` decides of the others is the
  * same code.
  */
 const NAMES = ['a pool of one for one conversation, warmed', 'a pool of one, warmed, whose run is cancelled'];

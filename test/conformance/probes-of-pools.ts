@@ -1,5 +1,5 @@
 /**
- * What a run is told of its pool in odd moments: made before the answer comes, once more, and on the way to its end.
+ * Reports to a run about its pool in odd moments: made before the answer comes, once more, and on the way to its end.
  * Owns the moments; what is said is in probe-events.ts, and the answer that was overtaken comes late by itself.
  */
 import type { RunState } from '../../core/run/state.ts';

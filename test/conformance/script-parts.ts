@@ -51,7 +51,7 @@ export function item(index: number, change: Partial<PlanItem> = {}): PlanItem {
   };
 }
 
-/** Somebody to be told of the end of a run. */
+/** A receiver that is notified of the end of a run. */
 export function told(timeoutMs = MINUTE_MS): PlanNotify {
   const to = { url: 'https://receiver.example' };
   return { kind: 'notify', to, keySecret: null, text: 'over', when: 'always', timeoutMs };

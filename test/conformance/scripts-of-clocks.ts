@@ -1,6 +1,6 @@
 /**
  * Scripts in which the wall clock of the engine is set, or its machine suspended (D36).
- * Owns the list; how each ends is told beside it, and what must come out is equality, and no violation.
+ * Owns the list, with the outcome of each script; the result must be equality, and no violation.
  */
 import { fixed } from '../../simulator/models/distribution.ts';
 import { MODELS_STEADY } from '../../simulator/models/model-options.ts';

@@ -1,4 +1,4 @@
-/** Scripts about a run that keeps a pool of sandboxes. Owns the list; what must come out is equality, and no violation. */
+/** Scripts about a run that keeps a pool of sandboxes. Owns the list; the result must be equality, and no violation. */
 import type { PlanPool } from '../../core/placement/place-in-pool.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { fixed } from '../../simulator/models/distribution.ts';
@@ -36,7 +36,7 @@ const settling = (settleMs: number): Pick<Plan, 'reconcile'> => ({
     unmatchedNanoUsdMax: null,
   },
 });
-/** A store that takes so long that somebody can act in between. */
+/** A store that takes so long that a user can act in between. */
 const SLOW = { ...MODELS_STEADY, agentCall: fixed(10 * M) };
 const cancelledWhileWarming = (name: string, change: Partial<Plan>): Script =>
   script(

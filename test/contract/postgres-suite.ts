@@ -1,6 +1,6 @@
 /**
  * The contract of the store on a real PostgreSQL server, through the driver and a pool: here transactions do meet each
- * other. Owns its database; whoever includes it starts the server.
+ * other. Owns its database; the including test file starts the server.
  */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openStore, type Store } from '../../store/open-store.ts';

@@ -1,6 +1,6 @@
 /**
- * What every sandbox is like from inside, asked of one that is up; no case changes it for the next.
- * Owns the cases that need no sandbox of their own; the life of one is told in runtime-suite.ts.
+ * What every sandbox is like from inside, read from one that is up; no case changes it for the next.
+ * Owns the cases that need no sandbox of their own; the life of one is tested in runtime-suite.ts.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RuntimePresence } from '../../ports/sandbox-runtime.ts';

@@ -1,6 +1,6 @@
 /**
  * What every sandbox runtime must do, whatever it is made of.
- * Owns the cases; a test file hands in a factory and registers them. The sandboxes run the stand-in Agent Server.
+ * Owns the cases; a test file passes a factory and registers them. The sandboxes run the stand-in Agent Server.
  */
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -249,7 +249,7 @@ async function bootsSeen(sandbox: Up): Promise<string> {
   return String(boots.filter((line) => line === String(generation)).length);
 }
 
-/** Asks until the runtime tells that state: what the kernel does to processes takes a moment. */
+/** Polls until the runtime reports that state: what the kernel does to processes takes a moment. */
 export async function settled(
   runtime: SandboxRuntime,
   id: SandboxId,

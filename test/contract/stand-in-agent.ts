@@ -1,7 +1,7 @@
 /**
  * A stand-in for the Agent Server, as small as a runtime test allows: it answers /health and checks the session key.
- * Owns nothing but that wire; `POST /run` executes a command, so that tests can look at the sandbox from inside, and
- * `POST /kept` tells what it wrote down itself, which tools need not see.
+ * Owns nothing but that wire; `POST /run` executes a command, so that tests can inspect the sandbox from inside, and
+ * `POST /kept` returns what it wrote itself, which tools need not see.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -84,7 +84,7 @@ const server = createServer((request, response) => {
 });
 server.listen(socket);
 process.on('SIGTERM', () => {
-  // Told apart from a kill: tests look whether the end was asked for.
+  // Distinguished from a kill: tests check whether the end was requested.
   appendFileSync(`${conversations}/asked-to-end`, `${process.env['PARLEY_SANDBOX_GENERATION'] ?? ''}\n`);
   process.exit(0);
 });

@@ -36,7 +36,7 @@ export function dutySuite(open: OpenEmptyStore): void {
       await proxyPeers.join('a', -1, facts);
       expect((await proxyPeers.serving()).map(({ leads }) => leads)).toEqual([[]]);
       expect((await proxyPeers.beat('b', LEASE_MS, ['sandboxes'])).leads).toEqual(['sandboxes']);
-      // It was silent for a while: what nobody took meanwhile it has still, and nothing else.
+      // It was silent for a while: it keeps the duties that no other process took meanwhile, and nothing else.
       expect((await proxyPeers.beat('a', LEASE_MS, BOTH)).leads).toEqual(['warm_pool']);
       await proxyPeers.retire('a', 0);
       expect(await proxyPeers.beat('a', LEASE_MS, BOTH)).toMatchObject({ isKnown: false, leads: [] });

@@ -119,7 +119,7 @@ export function journalSuite(open: OpenEmptyStore): void {
             await engine.commitJournaled(entry(index + 1, [input], index - 1), saying(`${input}`));
             said.push(input);
             if (!isLost) continue;
-            // Whoever comes after a kill has other inputs, and is told those that count.
+            // An execution after a kill has other inputs, and receives those that count.
             const again = await engine.commitJournaled(entry(index + 1, [input + 1], index - 1), batch({}));
             expect(again).toEqual({ kind: 'different', inputs: [input] });
           }

@@ -9,7 +9,7 @@ import type { Store } from '../../store/open-store.ts';
 import type { OpenEmptyStore } from './store-harness.ts';
 import { spendRow } from './store-rows.ts';
 
-/** Nobody's lease ends by itself in a test. */
+/** No lease ends by itself in a test. */
 const LEASE_MS = 600_000;
 const FACTS = { kind: 'worker', name: 'w' } as const;
 const MONEY = { unit: 'key_nano_usd', owner: 'k', windowFrom: 0 } as const;
@@ -41,7 +41,7 @@ export function leaseSuite(open: OpenEmptyStore): void {
       expect(numbers(await leases.exchange(ask('a', { least: 100, surplus: 50, earlier: 400 })))).toEqual([
         150, 400, 0,
       ]);
-      // Whoever sums as well comes too late.
+      // The sum of a second proxy comes too late.
       expect(numbers(await leases.exchange(ask('b', { least: 200, earlier: 0 })))).toEqual([200, 400, 150]);
       expect(numbers(await leases.exchange(ask('a', { charged: 120 })))).toEqual([0, 520, 200]);
     });
@@ -112,7 +112,7 @@ export function leaseSuite(open: OpenEmptyStore): void {
       const { proxyPeers, leases, spend } = await joined(open, 'a', 'b');
       const own = { keyName: 'k', startedAt: 10 };
       await leases.exchange(ask('a', { least: 500, earlier: 0 }));
-      // Of three calls it has told one; one more is in the store, and one is still open there.
+      // Of three calls it has reported one; one more is in the store, and one is still open there.
       await leases.exchange(ask('a', { charged: 100, held: 300, inFlight: 2 }));
       await spend.write([
         spendRow('told', { ...own, proxyId: 'a', cost: nanoUsd(100) }),
@@ -128,7 +128,7 @@ export function leaseSuite(open: OpenEmptyStore): void {
       expect(numbers(await leases.exchange(ask('b')))).toEqual([0, 330, 0]);
       const states = new Map((await spend.search({})).map((row) => [row.callId, [row.state, row.endedAt]]));
       expect([states.get('open'), states.get('of-b')?.[0]]).toEqual([['interrupted', 99], 'open']);
-      // What it says itself from then on counts for nothing.
+      // What it reports itself from then on counts for nothing.
       expect(numbers(await leases.exchange(ask('a', { charged: 50, least: 1 })))).toEqual(['lost']);
       expect((await proxyPeers.beat('a', LEASE_MS, [])).isKnown).toBe(false);
       // Its spool is found: the open call had ended, and one more is known.

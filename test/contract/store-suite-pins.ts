@@ -1,4 +1,4 @@
-/** The contract of PlacementStore for who names a host: it goes there, or waits for it and holds up nobody. */
+/** The contract of PlacementStore for conversations that name a host: each goes there, or waits and delays no other. */
 import { describe, expect, it } from 'vitest';
 import { runId } from '../../core/ids.ts';
 import { claim, HOSTED, hostOf, place } from './hosted-store.ts';

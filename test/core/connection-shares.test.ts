@@ -1,4 +1,4 @@
-/** Connections that sandboxes share: who gives way, and that nobody takes what belongs to the others. */
+/** Connections that sandboxes share: which ones give way, and that no owner takes the share of another. */
 import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Where the items of a run stand is kept step by step, and is always what a look at all of them says. */
+/** Where the items of a run stand is kept step by step, and always equals a count of all of them. */
 import { describe, expect, it } from 'vitest';
 import { runMachine } from '../../core/run/machine.ts';
 import type { RunEvent } from '../../core/run/message.ts';

@@ -28,7 +28,7 @@ export class Life<State, Event, Command extends { readonly type: string; readonl
     return this;
   }
 
-  /** Lets the time of the machine's own deadline come, and tells it. */
+  /** Advances to the machine's own deadline, and sends it. */
   expire(deadline: Event): this {
     const at = this.machine.deadline(this.state);
     if (at === null) throw new Error('Cannot let the deadline pass: there is none');

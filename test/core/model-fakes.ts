@@ -47,7 +47,7 @@ export class ModelFakes {
   readonly removed = new Set<ConversationId>();
   /** The incarnation that is up. */
   readonly up = new Map<SandboxId, number>();
-  /** Their host is gone: whatever reaches into one is answered by nobody. */
+  /** Their host is gone: calls into one get no answer. */
   private readonly lost = new Set<SandboxId>();
   private readonly world: ModelWorld;
   private sandboxes = 0;
@@ -225,7 +225,7 @@ export class ModelFakes {
     return { type: 'sandboxReady' };
   }
 
-  /** Looks when idleness could be reached; sometimes it finds the runtime dead or gone instead. */
+  /** Polls when idleness could be reached; sometimes it finds the runtime dead or gone instead. */
   private watchIdle(command: Order<'watchIdle'>, answer: (event: object | null) => void): void {
     const poll = (): void => {
       if (this.world.cancelled.has(command.id) || this.isUnreachable(command)) return;
@@ -337,7 +337,7 @@ export class ModelFakes {
     agent.finishAt = this.world.now + Math.ceil(this.world.random() * (isLong ? 30 : 1) * HOUR_MS);
   }
 
-  /** Ends when the agent rests; an agent whose runtime went away tells nothing more. */
+  /** Ends when the agent rests; an agent whose runtime went away reports nothing more. */
   private watchAgent(command: Order<'watchAgent'>, answer: (event: object | null) => void): void {
     const poll = (): void => {
       if (this.world.cancelled.has(command.id) || !this.isUp(command)) return;

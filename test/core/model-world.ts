@@ -12,7 +12,7 @@ import { sandboxMachine } from '../../core/sandbox/machine.ts';
 import { T0 } from './life.ts';
 
 type AnyMachine = Machine<unknown, MachineEvent, Command>;
-/** Nothing comes back from these, and nobody waits for it. */
+/** These have no answer, and no machine waits for one. */
 const UNANSWERED: ReadonlySet<string> = new Set(['project', 'record', 'offerRoom']);
 
 const MACHINES = {
@@ -22,7 +22,7 @@ const MACHINES = {
   shard: shardMachine as unknown as AnyMachine,
 };
 
-/** More steps than any script of this size needs: whoever takes more never comes to rest. */
+/** More steps than any script of this size needs: a script that takes more never comes to rest. */
 const STEPS_MAX = 30_000;
 
 export interface Faults {
@@ -115,7 +115,7 @@ export class ModelWorld {
     this.onCommand(command, sender);
   }
 
-  /** A deadline is told only if it is still the machine's own when its time has come. */
+  /** A deadline is sent only if it is still the machine's own when its time has come. */
   private arm(to: EntityAddress, at: number): void {
     this.after(at - this.now, () => {
       const entity = this.entities.get(addressKey(to));

@@ -105,7 +105,7 @@ describe('beside rows of others, tokens tell', () => {
       spendRows: [open(1, { state: 'cut' }), PAIRED_77],
     });
     expect(cut.verdicts[0]).toMatchObject(PROBABLE);
-    // Nobody billed it for certain.
+    // No call is certain to have caused it.
     expect(cut).toMatchObject({ assigned: 100, ambiguous: 100, counts: { byWindow: 0 } });
   });
 

@@ -56,7 +56,7 @@ export const call = (change: Partial<SpendRow> = {}): SpendRow => ({
   metadata: null,
   ...change,
 });
-/** A call of a conversation for which nobody has an id yet, from its number in seconds on and half a second long. */
+/** A call of a conversation that has no id yet, from its number in seconds on and half a second long. */
 export const open = (number: number, change: Partial<SpendRow> = {}): SpendRow =>
   call({
     callId: `open-${number}`,

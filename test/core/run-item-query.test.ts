@@ -1,4 +1,4 @@
-/** Items of a run as somebody looks at them: what a filter leaves, each order, and pages that meet without a gap. */
+/** Queries of the items of a run: what a filter leaves, each order, and pages that meet without a gap. */
 import { describe, expect, it } from 'vitest';
 import {
   ITEM_ORDERS,

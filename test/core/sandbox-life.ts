@@ -1,6 +1,6 @@
 /**
  * Sandboxes in every phase, reached the way they are reached in life.
- * Owns the events a test sends; must not look into the machine beyond its state.
+ * Owns the events a test sends; must not read the machine beyond its state.
  */
 import { conversationId, sandboxId, userId } from '../../core/ids.ts';
 import { sandboxMachine, type SandboxCommand } from '../../core/sandbox/machine.ts';

@@ -1,4 +1,4 @@
-/** Every cell of a shard's table, absent ones included, against the golden file; and what it tells its run. */
+/** Every cell of a shard's table, absent ones included, against the golden file; and what it reports to its run. */
 import { describe, expect, it } from 'vitest';
 import type { RunState } from '../../core/run/state.ts';
 import { shardMachine } from '../../core/shard/machine.ts';

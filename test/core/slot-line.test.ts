@@ -1,4 +1,4 @@
-/** The line of those who wait for a slot: first come, first served, and nobody held up by another's limit. */
+/** The queue for slots: first come, first served, and no user held up by another's limit. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { userId, type UserId } from '../../core/ids.ts';

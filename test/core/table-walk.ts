@@ -19,7 +19,7 @@ export interface TableWalk<State extends { readonly phase: string }, Event exten
   readonly states: readonly { readonly name: string; readonly state: State; readonly now: number }[];
   /** For each type the event this state would accept, if it accepts any of the type. */
   readonly events: Readonly<Record<Event['type'], (state: State) => Event>>;
-  /** Further events that a state is shown, each with a word that tells it from the ordinary one. */
+  /** Further events that a state is shown, each with a word that distinguishes it from the ordinary one. */
   readonly more?: (state: State, now: number) => readonly { readonly word: string; readonly event: Event }[];
 }
 

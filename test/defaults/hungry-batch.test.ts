@@ -1,7 +1,7 @@
 /**
  * A real batch on defaults, larger than them in each way: more conversations than sandboxes, and among them some that
  * take more steps, processes, memory, room in a file or on the disk than one may have. Each ends at its bound, with
- * words, and nobody else notices.
+ * a message, and no other conversation is affected.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -72,7 +72,7 @@ const job = {
   version: 1,
   name: 'hungry',
   defaults: { model: 'writer' },
-  // Its gigabytes are of no use to anybody, and each further attempt would leave as many.
+  // Its gigabytes are of no use, and each further attempt would leave as many.
   retry: [],
   cleanup: { on_collect_failure: 'delete' },
   conversations: [

@@ -134,7 +134,7 @@ const ELSEWHERE: Readonly<Record<string, readonly [string, string]>> = {
   'job budget.reserve': ['proxy/run-budget-batch', 'budget'],
 };
 
-/** What nobody waits for in a test: the same with a smaller one. */
+/** Too slow for a test: the same with a smaller amount. */
 const SMALLER: typeof ELSEWHERE = {
   'deployment engine.events_max': ['conformance/continued.temporal', 'eventsMax'],
   'deployment proxy_config.model_list.*.timeout': ['proxy/gateway-errors', "'gateway_timeout'"],

@@ -1,6 +1,6 @@
 /**
  * Valid job and scenario files, and every single edit of them: a token deleted, renamed or of another type, a line
- * indented otherwise. Owns the files, the edits and the choice of some of them; must not judge what comes of one.
+ * indented otherwise. Owns the files, the edits and the choice of some of them; must not judge the result of one.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Where effective values come from: every field of a plan has an origin, and each kind of origin is told.
+ * Where effective values come from: every field of a plan has an origin, and each kind of origin is reported.
  */
 import { describe, expect, it } from 'vitest';
 

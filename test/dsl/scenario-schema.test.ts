@@ -16,7 +16,7 @@ import { expectClosed, objectsIn } from './schema-objects.ts';
 const FILE = path.join(import.meta.dirname, '../../schema/scenario.v1.json');
 /** Schema findings that a schema cannot say: pairs of keys, the order of bounds, days of a month, names of the job. */
 const BEYOND_SCHEMA = new Set(['JOB213', 'JOB215', 'SCN203', 'SCN207', 'SCN208', 'SCN209']);
-/** Files whose only schema finding needs a look at values or at the job. */
+/** Files whose only schema finding depends on values or on the job. */
 const BEYOND_SCHEMA_FILES = new Set(['clock-no-such-day', 'overrides-budget', 'expect-at-alone']);
 
 const schema = scenarioJsonSchema();

@@ -32,7 +32,7 @@ export const testWorld: JobWorld = {
     if (statSync(file).isDirectory()) return { problem: 'directory' };
     return { chunks: readFileSync(file, 'utf8').match(/[^]{1,7}/g) ?? [] };
   },
-  /** As a code host would choose; the repository `acme/locked` is one that nobody may see. */
+  /** As a code host would choose; no user may see the repository `acme/locked`. */
   readIssues({ repository, host, labels, state, limit }) {
     if (repository === 'acme/locked')
       return {

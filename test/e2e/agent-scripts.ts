@@ -160,7 +160,7 @@ export function promptOf(task: ScriptedTask): string {
   return TASKS[task].prompt;
 }
 
-/** The gateway of the example for these agents. `idle` only look around at that task, so that its check fails. */
+/** The gateway of the example for these agents. `idle` takes only the first step of its task: the check fails. */
 export function agentGateway(
   agents: readonly ScriptedAgent[],
   idle: { readonly agent: ScriptedAgent; readonly task: ScriptedTask } | null = null,

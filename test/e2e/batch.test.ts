@@ -1,6 +1,6 @@
 /**
  * The first batch from its own program to its reports, once in each way of isolation: nothing is replaced.
- * What one whole run shows is looked at from all sides here; killed and changed runs have files of their own.
+ * What one whole run shows is checked from all sides here; killed and changed runs have files of their own.
  */
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -134,7 +134,7 @@ function wholeBatch(isolation: Isolation): void {
     const printed = Buffer.from(`${run.end.stdout}\n${run.end.stderr}\n${run.commandLines.join('\n')}`);
     expect(formIn(printed, FORMS)).toBeNull();
     expect(run.commandLines.some((line) => line.includes(copy.root))).toBe(true);
-    // The agent had it: its commit carries a proof that nobody can make without.
+    // The agent had it: its commit carries a proof that cannot be made without it.
     expect(existsSync(path.join(copy.dataDir, 'seal.key'))).toBe(true);
     const events = await results.events('replace-substr');
     expect(JSON.stringify(events)).toMatch(/Review-Proof: [0-9a-f]{64}/);

@@ -1,4 +1,4 @@
-/** Programs whose output nobody takes: a full disk, a reader that has gone. None ends with a stack trace. */
+/** Programs whose output cannot be written: a full disk, a reader that has gone. None ends with a stack trace. */
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -205,7 +205,7 @@ describeWith('s3-server', 'with files in a bucket', () => {
           await server.start();
           const end = await running.ended;
           expect([end.code, end.stderr]).toEqual([0, expect.any(String)]);
-          // Somebody who looked meanwhile saw why it waits.
+          // The output said meanwhile why the batch waits.
           expect(end.stdout).toContain('store_unavailable: Cannot ');
           const made = filesBelow(path.join(copy.resultsDir, RUN));
           expect(filesBelow(results)).toEqual(made);

@@ -1,6 +1,6 @@
 /**
- * The batch when somebody interferes: another caller on the same bill, other work by the model, work that is not good.
- * One run in each way of isolation has all three, and each is looked at by itself.
+ * The batch under interference: another caller on the same bill, other work by the model, work that is not good.
+ * One run in each way of isolation has all three, and each is checked by itself.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * Branches pushed to real bare repositories by a real batch: one process is killed after its push and before it has
- * written that down, and the run is resumed; one branch is somebody else's until it is not. A receiver that is away at
- * first is told of the end.
+ * written that down, and the run is resumed; one branch is another user's for a time. A receiver that is away at
+ * first is notified of the end.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const RUN_ID = 'delivered';
 const ALL_MS_MAX = 600_000;
 /** Its repository takes a push and then says nothing until the test lets it. */
 const SLOW = 'acme/service-001';
-/** Its branch is there before, with a commit of somebody else. */
+/** Its branch exists before, with a commit of another user. */
 const TAKEN = 'acme/service-002';
 const PLAIN = 'acme/service-003';
 const KEYS = [SLOW, TAKEN, PLAIN];
@@ -66,7 +66,7 @@ describe('a batch that delivers branches', () => {
     foreign = tipOf(TAKEN);
 
     const program = batch.start(['run', 'job.yaml', '--plain', '--run-id', RUN_ID, '--limit', '3']);
-    // The host has taken the push; whoever pushed still waits for its last word.
+    // The host has accepted the push; the worker still waits for its final answer.
     while (pushesOf(SLOW).length === 0) {
       await pause(20);
       if ((await Promise.race([program.ended, null])) !== null)
@@ -178,7 +178,7 @@ interface Receiver {
   close(): void;
 }
 
-/** It is away when it is told for the first time. */
+/** It is away at the first notification. */
 async function startReceiver(): Promise<Receiver> {
   const told: { id: string; body: string }[] = [];
   const server = createServer((request, response) => {

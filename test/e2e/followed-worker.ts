@@ -23,9 +23,9 @@ export interface FollowedWorker {
   readonly file: string;
   readonly config: string;
   readonly served: Served;
-  /** What the worker has told so far. */
+  /** What the worker has printed so far. */
   notices(): string;
-  /** Resolves when it has told that. @throws Error with all it has told when it never does */
+  /** Resolves when it has printed that. @throws Error with all it has printed when it never does */
   said(text: string): Promise<void>;
   /** One call through the proxy of the worker, as it came to the gateway. */
   callModel(): Promise<SeenRequest>;

@@ -48,7 +48,7 @@ async function guarded(
 /** Each is given once. */
 const REFUSAL = '      - { status: 402, message: the quota of this account is used up }\n';
 
-/** The vendor says that the account is used up, to everybody. */
+/** The vendor says in every answer that the account is used up. */
 const usedUp = (engine: string, env: Env): Promise<Ends> =>
   guarded(
     `used-up-${engine}`,

@@ -14,7 +14,7 @@ import { describeWith } from '../helpers/requires.ts';
 import { tempDir } from '../helpers/temp-dir.ts';
 
 const APP = '/api/v1/app-conversations';
-/** Agents tell how long they were idle in whole seconds. */
+/** Agents report their idle time in whole seconds. */
 const IDLE_S = 2;
 const IDLE_MS = IDLE_S * 1_000;
 /** Before a sandbox is due; below zero it is overdue. Which of them meets a pause does not matter to what must hold. */

@@ -156,7 +156,7 @@ function configure({ copy }: UpgradeBatch, { codeHost }: Forge): void {
   writeFileSync(path.join(copy.example, 'job.yaml'), JOB);
 }
 
-/** Where a run lives: what its programs are told of it. */
+/** Where a run lives: what its programs need to know of it. */
 interface Engine {
   readonly env: Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -291,7 +291,7 @@ describe('a batch from issues in a process of its own', () => {
       const listed = (): number => host.calls.filter((call) => /^GET \S*\/issues(\?|$)/.test(call)).length;
       const planned = await batch.run(['plan', 'job.yaml'], env);
       expect(planned.code, planned.stderr).toBe(0);
-      // A question takes as many pages as it takes.
+      // A query takes any number of pages.
       const asked = listed();
       expect(asked).toBeGreaterThan(0);
       const begun = await batch.run(['run', 'job.yaml', '--run-id', RUN_ID, '--detach'], env);

@@ -1,5 +1,5 @@
 /**
- * The batch whose process dies at any moment: what comes of it is what comes of a run that nobody disturbs.
+ * The batch whose process dies at any moment: its result is that of an undisturbed run.
  * The gateway lives on, as a vendor would; agents in their sandboxes do as well, until the next process finds them.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const AT_ONCE = 3;
 const { seed: SEED } = seedsOf('killed-batch');
 const ALL_MS_MAX = 300_000 * Math.ceil(KILLS / 20);
 
-/** `undisturbed` is the first; a failure of one run is told when all have ended. */
+/** `undisturbed` is the first; a failure of one run is reported when all have ended. */
 async function runAll(isolation: Isolation, seed: number): Promise<readonly KilledRun[]> {
   const plans = [[], ...killPlan(seed)];
   const runs: KilledRun[] = [];

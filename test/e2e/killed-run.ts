@@ -1,6 +1,6 @@
 /**
  * One run of the batch whose process is killed again and again, and resumed until it is finished.
- * Owns what a user would type after each kill; what must have come of it is for the test to say.
+ * Owns what a user would type after each kill; the expected result is for the test to say.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { keepAgentLogs, type AgentLog } from './agent-logs.ts';
@@ -37,7 +37,7 @@ export interface KilledRun {
   readonly billed: bigint;
 }
 
-/** Runs, kills at each moment in turn, resumes to the end. `moments` may be empty: a run that nobody kills. */
+/** Runs, kills at each moment in turn, resumes to the end. `moments` may be empty: a run without a kill. */
 export async function killedRun(isolation: Isolation, moments: readonly KillMoment[]): Promise<KilledRun> {
   const copy = copyBatch(isolation);
   try {
@@ -60,7 +60,7 @@ async function killAt(user: User, moment: KillMoment): Promise<Kill> {
   program.kill();
   const { code } = await program.ended;
   if (code === null) return { ...moment, command };
-  // The run was finished first: who resumes it is killed instead, as soon as it says so.
+  // The run was finished first: the resuming process is killed instead, as soon as it says so.
   if (code !== 0) throw new Error(`${command} ended with ${code} before ${moment.stage}`);
   return killAt(user, { stage: 'finished', after: /run: finished/, delayMs: 0 });
 }
@@ -112,7 +112,7 @@ async function outcomeOf(
   };
 }
 
-/** The kills of a run in a line, for whoever reads a failure. */
+/** The kills of a run in a line, for the reader of a failure. */
 export function told(kills: readonly Kill[]): string {
   const words = kills.map(({ stage, delayMs, command }) => `${command}@${stage}+${delayMs}`);
   return `[${words.join(', ')}]`;

@@ -45,7 +45,7 @@ describeWith('temporal', 'a worker that is killed and does not come back in time
 
       beforeAll(async () => {
         hosts = await openTwoHosts({ PARLEY_HOST_LEASE: '5', PARLEY_HOST_LOST_AFTER: '5' });
-        // Whoever is lost has no other try.
+        // A lost conversation has no other attempt.
         appendFileSync(
           path.join(hosts.copy.example, 'job.yaml'),
           '\nretry: []\nreconcile: { rows: gateway, settle: 1s }\n',
@@ -98,7 +98,7 @@ describeWith('temporal', 'a worker that is killed and does not come back in time
           expect(await beta.says(/host beta had been given up: what is left/)).toBe(true);
           expect(await listed()).toMatchObject([{}, { name: 'beta', state: 'live', fence: 3 }]);
           await vi.waitFor(() => expect(hosts.sandboxesOn('beta')).toEqual([]), POLL);
-          // The run has ended: asked for again, it begins nothing.
+          // The run has ended: started again, it begins nothing.
           const before = sumOf(ledgerRows(hosts.copy));
           const again = await hosts.start('alpha', RUN).ended;
           expect(again.code, again.stderr).toBe(0);

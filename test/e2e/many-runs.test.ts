@@ -44,7 +44,7 @@ it(
     const ended = await guest.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toContain('this process owns the data directory now');
-    // What the killed process began is nobody's loss either.
+    // The work that the killed process began is not lost either.
     const resumed = await batch.run(['resume', 'own', '--json']);
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(lastRecord(resumed)).toMatchObject({ run_id: 'owner', ended: { succeeded: 2 } });

@@ -1,5 +1,5 @@
 /**
- * Which processes belong to a folder, and what their command lines show, as the system tells it.
+ * Which processes belong to a folder, and what their command lines show, as the system reports them.
  * Owns the reading of /proc; must not end a process.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -64,7 +64,7 @@ function processIds(): readonly number[] {
     .map(Number);
 }
 
-/** Empty when the process is gone, or is somebody else's. */
+/** Empty when the process is gone, or belongs to another user. */
 function read(pid: number, file: 'cmdline' | 'environ' | 'mountinfo'): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8').replaceAll('\0', ' ');

@@ -1,6 +1,6 @@
 /**
  * A program of the batch while it runs: its output so far, the next line that fits, and its end.
- * Owns one child process; whoever started it closes the copy it runs in.
+ * Owns one child process; the test that started it closes the copy it runs in.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * The gateway of an example as a process of its own, with its ledger.
- * Owns its start on a free port and its end; what its programs are told of it is for the test to say.
+ * Owns its start on a free port and its end; the test decides what its programs know of it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ export interface ScriptedGateway {
   stop(): Promise<void>;
 }
 
-/** Resolves when it listens; it bills whoever calls with `key`. */
+/** Resolves when it listens; it bills calls with `key`. */
 export async function startScriptedGateway(copy: BatchCopy, key: string): Promise<ScriptedGateway> {
   const args = [path.join(copy.root, 'dist/scripted-gateway.js'), 'gateway.yaml', '--ledger', LEDGER];
   const child = spawn(process.execPath, args, {

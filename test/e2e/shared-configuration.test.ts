@@ -1,6 +1,6 @@
 /**
  * Two real workers and an API without one over one database: a version of the configuration that is deployed through the API
- * holds in all of them within a beat or two, and whoever cannot take one says so and keeps the last that it could.
+ * holds in all of them within a beat or two; a process that cannot apply one says so and keeps the last that it could.
  */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeWith } from '../helpers/requires.ts';

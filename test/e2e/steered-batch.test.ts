@@ -1,6 +1,6 @@
 /**
  * `parley ctl` on a real batch that goes on in another process, on both engines: each action acts on it while it runs,
- * and on Temporal also when nobody owns the data directory.
+ * and on Temporal also when no process owns the data directory.
  */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -36,7 +36,7 @@ interface Steering {
   readonly env: Readonly<Record<string, string>>;
   /** Environment of `ctl set`, beside that. */
   readonly setEnv?: (batch: UpgradeBatch) => Readonly<Record<string, string>>;
-  /** Between the drain and the resume: nobody owns the data directory. */
+  /** Between the drain and the resume: no process owns the data directory. */
   readonly ownerless?: (run: SteeredRun) => Promise<void>;
 }
 
@@ -66,7 +66,7 @@ async function steer(runId: string, { env, setEnv, ownerless }: Steering): Promi
     await ownerless?.(run);
     const done = await run.resume();
     const { items } = await run.rows();
-    // The times are for whoever reads the log; how fast a loaded machine is is no fact of the product.
+    // The times are for readers of the log; the speed of a loaded machine is no fact of the product.
     process.stderr.write(`ctl, ${runId}: ${run.times()}\n`);
     return { set, pause, requeue, cancel, resume, drain, drained, done, items, billed: billedOf(batch) };
   } finally {

@@ -23,7 +23,7 @@ export interface TemporalBatch {
   start(args: readonly string[], address?: string): RunningProgram;
   /** A worker that serves. */
   startWorker(address: string): Promise<RunningProgram>;
-  /** What is left of sandboxes once nobody works any more. */
+  /** What is left of sandboxes once no worker runs any more. */
   left(): Promise<Leftovers>;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The batch beside a worker that is killed again and again, on a server that is restarted: the command that asked for it
- * only waits, and what comes of it is what comes of a run that nobody disturbs. Every round has four kills and one
+ * The batch beside a worker that is killed again and again, on a server that is restarted: the requesting command
+ * only waits, and the result is that of an undisturbed run. Every round has four kills and one
  * restart; PARLEY_TEST_ROUNDS=5 plays twenty and five.
  */
 import { beforeAll, expect, it } from 'vitest';

@@ -46,7 +46,7 @@ interface Done {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** The token of the code host stands in the deployment; the repositories themselves ask for none. */
+/** The token of the code host stands in the deployment; the repositories themselves need none. */
 async function openBatch(env: Readonly<Record<string, string>>): Promise<TemporalBatch> {
   const batch = await openTemporalBatch({ ...env, PLANTED_HOST_TOKEN: HOST_TOKEN });
   const file = path.join(batch.copy.example, 'parley.yaml');
@@ -114,7 +114,7 @@ describeWith('temporal', 'a batch that is looked at', () => {
     closing.push(() => batch.close());
     const worker = await batch.startWorker(server.address);
     const run = ['run', 'job.yaml', '--json', '--run-id', RUN_ID, '--engine', 'temporal'];
-    // Whoever only asks shows no metrics: the worker has the page.
+    // A command that only sends requests shows no metrics: the worker has the page.
     const end = await batch.start(run, server.address).ended;
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     process.kill(worker.pid, 'SIGTERM');
@@ -313,7 +313,7 @@ function isOfThePackage(text: string): boolean {
 }
 
 /**
- * That an agent has ended is told by the agent, or found by the look that comes round meanwhile: whichever is first ends
+ * The end of an agent is reported by the agent, or found by a poll meanwhile: whichever is first ends
  * the watch, and only a watch that found it has a span. Which one it is says nothing about an engine.
  */
 const BY_CHANCE = 'watchAgent';

@@ -1,5 +1,5 @@
 /**
- * Real batches whose gateway goes away or takes its key back in the middle: it is told at once, on run and conversation,
+ * Real batches whose gateway goes away or takes its key back in the middle: run and conversation report it at once,
  * and everything is done in the end.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -89,7 +89,7 @@ function completion(isDone: boolean): unknown {
   };
 }
 
-/** The look before a run asks the gateway as well: here only what the agents ask is counted. */
+/** The preflight of a run calls the gateway as well: here only the calls of agents are counted. */
 const UNSEEN = ['--no-preflight'];
 
 const gateway = new Gateway();

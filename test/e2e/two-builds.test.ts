@@ -129,7 +129,7 @@ function laterBuild(migrations: Readonly<Record<string, string>>): BatchCopy {
     const text = readFileSync(file, 'utf8');
     const own = `"${NEWEST}": {`;
     if (!text.includes(own)) continue;
-    // Linked to the programs of everybody.
+    // Linked to the programs that all copies share.
     rmSync(file);
     writeFileSync(file, text.replace(own, `${more.join(' ')} ${own}`));
     changed += 1;

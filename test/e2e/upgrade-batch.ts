@@ -25,7 +25,7 @@ export interface Programs {
 
 export interface UpgradeBatch extends Programs {
   readonly copy: BatchCopy;
-  /** From now on it answers nothing: whoever asked waits. */
+  /** From now on it answers nothing: its callers wait. */
   freezeGateway(): void;
   /** Answers all that waits. */
   thawGateway(): void;

@@ -48,7 +48,7 @@ describeWith('bwrap', 'the warm pool of a served deployment', () => {
     const pool = await openWarmBeside(path.join(folder, 'data'));
     const before = await pool.filled(SIZE);
 
-    // Nobody sees what nobody owns (D4).
+    // No user sees a sandbox without an owner (D4).
     expect((await call(first, { path: '/api/v1/sandboxes/search' })).body.items).toEqual([]);
     expect((await call(first, { path: `/api/v1/sandboxes?id=${before[0]}` })).body).toEqual([null]);
 
@@ -59,7 +59,7 @@ describeWith('bwrap', 'the warm pool of a served deployment', () => {
     expect([created.status, made]).toEqual([200, before[1]]);
     const [victim, next] = (await pool.filled(SIZE, [owned, made])) as [SandboxId, SandboxId];
 
-    // One that dies is replaced, and nobody ever gets it.
+    // One that dies is replaced, and no user ever gets it.
     expect(killAll(victim)).toBeGreaterThan(0);
     await pool.filled(SIZE, [victim]);
     expect(await startConversation(first, key)).toBe(next);

@@ -1,6 +1,6 @@
 /**
  * The first batch from its start to its report, as its own program, with whatever deployment a test names.
- * Owns the copy and its report without what differs between any two runs; whoever asked for it closes the copy.
+ * Owns the copy and its report without what differs between any two runs; the caller closes the copy.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

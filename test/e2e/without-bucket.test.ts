@@ -1,6 +1,6 @@
 /**
- * The first batch where the client of object stores is not installed: it is of no use to anybody who has no bucket, and
- * whoever names one is told what to install before anything begins.
+ * The first batch where the client of object stores is not installed: no deployment without a bucket needs it, and one
+ * that names a bucket is refused, with a note of what to install, before anything begins.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -51,7 +51,7 @@ describe('a failed command', () => {
       'ERROR',
       expect.stringContaining('Cannot ask the agent: down'),
     ]);
-    // The sandbox that was made for it alone is paused, and nobody watches it.
+    // The sandbox that was made for it alone is paused, and no watch of it is left.
     const sandboxes = (await store.records.conversations({})).map(({ sandboxStatus }) => sandboxStatus);
     expect([sandboxes, await store.engine.outbox()]).toEqual([['PAUSED'], []]);
   });

@@ -79,7 +79,7 @@ export interface EngineLife extends FakeActivities {
   readonly clock: MovableClock;
   readonly store: LifeStore;
   readonly steps: StepRecord[];
-  /** Dies as by a power cut: nothing it does from now on is seen by anybody. */
+  /** Dies as by a power cut: nothing it does from now on is visible outside. */
   crash(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Activities that answer at once without any port.
- * Owns the answer of a world in which everything goes well, and a record of what was asked; a test replaces what it is about.
+ * Owns the answers of a world in which all goes well, and a record of the commands; a test replaces what it is about.
  */
 import type { Activities, Activity, ActivityContext } from '../../activities/activity.ts';
 import { BRIEF } from '../../core/machine/retry.ts';
@@ -90,7 +90,7 @@ export function untilCancelled({ signal }: ActivityContext): Promise<null> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 }
 
-/** The answer when all goes well; the agent finishes as soon as somebody looks. */
+/** The answer when all goes well; the agent has finished at the first poll. */
 function success(
   command: ActivityCommand,
   context: ActivityContext,

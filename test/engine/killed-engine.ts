@@ -1,5 +1,5 @@
 /**
- * A process with an engine, to be killed: delivers what nobody acknowledged yet, and ends when all conversations have.
+ * A process with an engine, to be killed: delivers what is not acknowledged yet, and ends when all conversations have.
  * Owns the log of what its activities did; says on its output what is durable. Must not tidy up behind itself.
  */
 import { appendFileSync, writeSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * A clock that stands still until a test moves it.
- * Owns its timers and their order; must not look at the system's time.
+ * Owns its timers and their order; must not read the system's time.
  */
 import type { Clock, Timer } from '../../ports/clock.ts';
 
@@ -9,7 +9,7 @@ export const T0 = 1_700_000_000_000;
 
 interface Armed {
   readonly at: number;
-  /** By the clock that nobody sets. */
+  /** By the steady clock, which is never set. */
   readonly dueBy: number;
   readonly order: number;
   readonly fire: () => void;
@@ -63,12 +63,12 @@ export class MovableClock implements Clock {
     return this.moveTo(this.instant + byMs, settle);
   }
 
-  /** Somebody corrects the clock of the machine. */
+  /** An operator corrects the clock of the machine. */
   setBack(byMs: number): void {
     this.setForward(-byMs);
   }
 
-  /** Somebody corrects it, or the machine was suspended so long; `move(0)` lets fire what has become due. */
+  /** An operator corrects it, or the machine was suspended so long; `move(0)` lets fire what has become due. */
   setForward(byMs: number): void {
     this.instant += byMs;
     this.setMs += byMs;

@@ -37,7 +37,7 @@ const PLAN: Plan = plan(3, {
 /** Of the first attempt of the second item: it fails. */
 const FAILING = conversationOf(1, 1);
 
-/** Starting tells the engine that is alive now; a repeat starts the same conversation. */
+/** Starts are delivered to the engine that is alive now; a repeat starts the same conversation. */
 function activities(alive: Promise<EngineLife>): Overrides {
   return {
     async startConversation({
@@ -77,7 +77,7 @@ function activities(alive: Promise<EngineLife>): Overrides {
 type Stored = ReturnType<typeof memoryStore>;
 
 async function begin(store: Stored, commitsLeft?: number): Promise<EngineLife> {
-  // What was out is carried out again while the engine still begins.
+  // Commands in flight are carried out again while the engine still begins.
   let alive: (life: EngineLife) => void = () => undefined;
   const begun = new Promise<EngineLife>((resolve) => (alive = resolve));
   const options = { store, batchEventsMax: 1, activities: activities(begun) };

@@ -113,7 +113,7 @@ describe('a batch of a hundred on the embedded engine', () => {
     // A batch of batches would wait here for the slowest of each: places stand empty while others wait.
     const idle = uneven.steps.filter(({ inFlight, waiting }) => waiting > 0 && inFlight < PLACES);
     expect(idle).toEqual([]);
-    // For whoever reads the log: how fast a loaded machine is is no fact of the product.
+    // For readers of the log: the speed of a loaded machine is no fact of the product.
     const ratio = uneven.othersMs / even.othersMs;
     process.stderr.write(
       `99 beside a slow one on 10 places took ${ratio.toFixed(2)} of 99 alone on 9 places\n`,

@@ -1,4 +1,4 @@
-/** States in parts, over crashes, commits that fail and commits of which nobody knows whether they failed. */
+/** States in parts, over crashes, commits that fail and commits whose outcome is unknown. */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { MachineEvent } from '../../core/machine/command.ts';
@@ -26,7 +26,7 @@ const A_FATE: fc.Arbitrary<Fate> = fc.constantFrom(
 
 type Stored = { readonly engine: EngineStore };
 
-/** A store whose next commit is applied although its caller is told that it failed. */
+/** A store whose next commit is applied although its caller gets a failure. */
 class LosingStore implements EngineStore {
   losesAnswer = false;
   private readonly inner: EngineStore;

@@ -1,6 +1,6 @@
 /**
  * Sandboxes that take all they can: memory, processes, files, disk. Each ends at its bound, and a neighbour stays well.
- * The bounds are small here; how each holds is in the capabilities of the runtime. A test file hands in how a runtime
+ * The bounds are small here; how each holds is in the capabilities of the runtime. A test file says how a runtime
  * with these bounds is made.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ export const BOUNDS = {
 };
 /** Files and folders of one sandbox. */
 export const FILES_MAX = 3_000;
-/** Between two looks at the disk. */
+/** Between two polls of the disk. */
 export const DISK_POLL_MS = 100;
 
 export function describeBombs(create: () => Promise<RuntimeHarness>): void {

@@ -1,5 +1,5 @@
 /**
- * Attempts to get out by an agent of somebody else: the program that speaks the Agent Client Protocol makes them itself, as
+ * Attempts to get out by a foreign agent: the program that speaks the Agent Client Protocol makes them itself, as
  * a child of the real Agent Server in a real sandbox. In namespaces all fail; without they succeed, so the list can fail.
  */
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ interface Attacker {
 
 type Client = ReturnType<typeof createAgentClient>;
 
-/** Where the server has its socket and its state, as whoever is inside may guess: no variable of an agent says so. */
+/** Where the server has its socket and its state, as a program inside may guess: no variable of an agent says so. */
 type Guessed = Pick<InsideView, 'agentSocket' | 'agent'>;
 
 async function openAttacker(
@@ -125,7 +125,7 @@ function agentEscapes(isolation: 'namespaces' | 'none'): void {
     expect(await attacker.run('command -v perl node tar unshare grep cut > /dev/null && echo all')).toBe(
       'all\n',
     );
-    // Without what the attempts are told beforehand.
+    // Without the variables that only the attempts are given.
     const variables = await attacker.run('unset PARLEY_AGENT_SOCKET OH_CONVERSATIONS_PATH; env');
     expect(variables).toContain(`LLM_API_KEY=${MODEL_KEY}\n`);
     expect(variables).toContain('LLM_BASE_URL=http://127.0.0.1:4100/v1\n');

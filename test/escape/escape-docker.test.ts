@@ -11,7 +11,7 @@ import { SEEN, describeBeside } from './server-suite.ts';
 
 describeWith('dockerd', 'in a container', () => {
   describe('escapes', () => {
-    // One list of processes for all of a container, as docs/security.md tells.
+    // One list of processes for all of a container, as docs/security.md says.
     describeEscapes({ create: () => createDockerHarness(), isolated: true, exceptions: SEEN });
   });
   describe('tools beside their Agent Server', () => {

@@ -14,7 +14,7 @@ describeWith('bwrap', 'in a pod', () => {
       describeEscapes({
         create: () => createKubernetesHarness(),
         isolated: true,
-        // One list of processes for all of a pod, and no mask of its own, as docs/security.md tells.
+        // One list of processes for all of a pod, and no mask of its own, as docs/security.md says.
         exceptions: [...SEEN, 'writes to a file of the kernel'],
       });
     });

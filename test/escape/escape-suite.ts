@@ -1,6 +1,6 @@
 /**
  * Every attempt to get out, in a real sandbox that has a neighbour.
- * Owns what the attempts are after, and the cases; a test file hands in how its runtime is made. `isolated` false runs
+ * Owns what the attempts are after, and the cases; a test file says how its runtime is made. `isolated` false runs
  * them where nothing separates, and there they must succeed: so the suite can fail.
  */
 import { spawn } from 'node:child_process';
@@ -42,7 +42,7 @@ export const PROBES: readonly Probe[] = [
 export interface EscapeSetup {
   readonly create: () => Promise<RuntimeHarness>;
   readonly isolated: boolean;
-  /** Names of probes that this runtime does not deny, each of which its page must tell. */
+  /** Names of probes that this runtime does not deny, each of which its page must name. */
   readonly exceptions?: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
   let leaked: string;
 
   beforeAll(async () => {
-    // Before the runtime is there: what whoever started us left open.
+    // Before the runtime exists: what our parent process left open.
     leaked = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'parley-host-leaked-')));
     leakDescriptor(leaked);
     harness = await create();
@@ -119,7 +119,7 @@ export function describeEscapes({ create, isolated, exceptions = [] }: EscapeSet
   if (isolated)
     it('ends what an ended conversation left running, and not the Agent Server', async () => {
       const running = 'cat /proc/[0-9]*/comm 2> /dev/null | grep -c ^sleep$';
-      // Each is another program for the moment before it sleeps, and a dead one is there until it is looked after.
+      // Each is another program for the moment before it sleeps, and a dead one is listed until it is reaped.
       const until = (count: number): string =>
         `for look in $(seq 200); do [ "$(${running})" = ${count} ] && break; sleep 0.05; done; ${running}`;
       const left = 'for n in 1 2 3; do setsid sleep 3600 > /dev/null 2>&1 & done;';

@@ -1,5 +1,5 @@
 /**
- * Many ways to a process and a socket of the host, by number, by name and by what the kernel tells of them.
+ * Many ways to a process and a socket of the host, by number, by name and by what the kernel shows of them.
  * Owns the scripts; must not run them. None changes how the process runs.
  */
 import { ESCAPED, ifPrints, ifSucceeds } from './probe.ts';
@@ -18,7 +18,7 @@ const tells = (file: string): Probe => ({
   onPlain: 'escapes',
 });
 
-/** Escapes when somebody answers; the address is one of the many ways to write that of this machine. */
+/** Escapes when a server answers; the address is one of the many ways to write that of this machine. */
 const connectsAs = (address: string): Probe => ({
   name: `connects to the host as ${address}`,
   script: ({ hostPort }) =>

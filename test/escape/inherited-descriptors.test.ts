@@ -1,5 +1,5 @@
 /**
- * Descriptors that whoever started us had open: a child gets them, until they were marked.
+ * Descriptors that our parent process had open: a child gets them, until they were marked.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, openSync, readdirSync } from 'node:fs';

@@ -7,7 +7,7 @@ import type { SystemCall } from '../../runtimes/on-host/seccomp/system-calls.ts'
 import { ESCAPED, ifPrints, ifSucceeds } from './probe.ts';
 import type { Probe } from './probe.ts';
 
-/** Refused by permission, or told as not there; any other answer comes from the call itself. */
+/** Refused by permission, or reported as absent; any other answer comes from the call itself. */
 const DENIALS = [1, 38];
 
 /** Escapes when the call is reached. `args` are Perl. */
@@ -78,7 +78,7 @@ export const KERNEL_PROBES: readonly Probe[] = [
   ),
   probe(
     'writes to a file of the kernel',
-    // What is masked by a device is told as a file by its directory, so each is looked at.
+    // What is masked by a device is listed as a file by its directory, so each is checked.
     `find /proc -path '/proc/[0-9]*' -prune -o -type f -writable -print 2>/dev/null | xargs -r stat -c %F 2>/dev/null | grep -q '^regular' && echo ${ESCAPED}`,
     'escapes_as_root',
   ),

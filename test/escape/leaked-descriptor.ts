@@ -6,7 +6,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemCallObject } from '../../runtimes/on-host/guard/system-call-object.ts';
 
-/** Above those that Node.js looks at by itself. */
+/** Above those that Node.js checks by itself. */
 export const LEAKED_DESCRIPTOR = 140;
 
 /** `dir` open in this process under that number; the object is kept in `dir`. False where there is none to make it. */

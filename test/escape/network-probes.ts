@@ -9,7 +9,7 @@ import type { Probe } from './probe.ts';
 const node = (code: string): string => `node -e "${code}"`;
 const NOTHING = 'process.exit()';
 
-/** Escapes when somebody answers. */
+/** Escapes when a server answers. */
 const connects = (to: string): string =>
   node(
     `require('net').connect(${to}).on('connect',()=>{console.log('${ESCAPED}');${NOTHING}}).on('error',()=>${NOTHING})`,

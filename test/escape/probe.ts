@@ -5,7 +5,7 @@
 
 /** What of the host the scripts are after; real things, each of which a plain process reaches. */
 export interface EscapeTargets {
-  /** Absolute; writable by the user of the test, and nobody's workspace. */
+  /** Absolute; writable by the user of the test, and not a workspace. */
   readonly hostDir: string;
   /** A file in it, and what it holds. */
   readonly secretFile: string;

@@ -1,4 +1,4 @@
-/** The list of attempts itself: long enough, each told apart, and enough of them succeed where nothing separates. */
+/** The list of attempts itself: long enough, each distinct, and enough of them succeed where nothing separates. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

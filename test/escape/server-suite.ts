@@ -1,6 +1,6 @@
 /**
  * The attempts of tools on their own Agent Server in a container: beside it they succeed.
- * Owns the cases; a test file hands in how its runtime is made.
+ * Owns the cases; a test file says how its runtime is made.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runInside } from '../contract/runtime-inside.ts';

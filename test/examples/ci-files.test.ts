@@ -1,4 +1,4 @@
-/** The workflow files of examples/ci/, read by programs that nobody here wrote: actionlint, and GitLab's own schema. */
+/** The workflow files of examples/ci/, read by programs of other authors: actionlint, and GitLab's own schema. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

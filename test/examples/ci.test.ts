@@ -84,7 +84,7 @@ afterAll(() => {
   removeDir(folder);
 });
 
-/** A checkout of somebody who has copied the files, and the variables of the runner. */
+/** A checkout of a user who has copied the files, and the variables of the runner. */
 function setUp(change: (job: string) => string = (job) => job) {
   const root = tempDir();
   const cwd = path.join(root, 'checkout');
@@ -221,7 +221,7 @@ describe('the workflow of GitHub Actions, run', () => {
       steps.filter((step) => JSON.stringify(step).includes('secrets.')),
     );
     expect(withKey.length).toBe(1);
-    // What others wrote comes as a variable, and never as a part of a script.
+    // Text of other users comes as a variable, and never as a part of a script.
     for (const { run = '' } of Object.values(jobs).flatMap(({ steps }) => steps))
       expect(run).not.toContain('${{');
   });

@@ -143,7 +143,7 @@ describe('main.js with the scripted gateway', () => {
   });
 });
 
-/** Waits for the stand-in's line, and says where the gateway of that run can be asked. */
+/** Waits for the stand-in's line, and returns the address of that run's gateway. */
 async function callOf(child: ReturnType<typeof spawn>): Promise<{ readonly url: string }> {
   if (child.stdout === null) throw new Error('the child has no output');
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];

@@ -26,7 +26,7 @@ it(
       const end = await runProgram(copy, main, ['--json', '--limit', String(ITEMS)]);
       expect(end.code, end.stderr).toBe(0);
       const records = recordsIn(end.stdout);
-      // One that has ended is told again when its sandbox goes.
+      // An ended item is reported again when its sandbox goes.
       const ended = [...new Map(records.filter(isEnded).map((item) => [item['key'], item])).values()];
       expect(ended).toHaveLength(ITEMS);
       for (const item of ended) expect(item).toMatchObject({ outcome: 'succeeded', attempt: 1 });

@@ -18,7 +18,7 @@ export function seedsOf(play: string): Seeds {
   return { seed: explored(process.env['PARLEY_SEED']) ?? line.seed, count: line.count };
 }
 
-/** Null when nobody explores. */
+/** Null outside of `npm run explore`. */
 function explored(text: string | undefined): number | null {
   if (text === undefined || text === '') return null;
   if (!/^\d{1,15}$/.test(text))

@@ -36,7 +36,7 @@ export function listenBusily(status: number, busyMs: number): Promise<string> {
   return listen(server);
 }
 
-/** The same as `listenGrpc` under TLS, with a certificate that nobody else trusts. */
+/** The same as `listenGrpc` under TLS, with a certificate that no other program trusts. */
 export async function listenGrpcTls(
   status: number,
 ): Promise<{ readonly address: string; readonly certificate: Buffer }> {
@@ -55,7 +55,7 @@ function answer(status: number): (stream: http2.ServerHttp2Stream) => void {
   };
 }
 
-/** Resolves with `HOST:PORT`; whoever is connected at the end is cut off. */
+/** Resolves with `HOST:PORT`; clients that are connected at the end are cut off. */
 function listen(server: net.Server): Promise<string> {
   const sockets = new Set<net.Socket>();
   server.on('connection', (socket: net.Socket) => sockets.add(socket));

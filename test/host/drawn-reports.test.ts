@@ -1,4 +1,4 @@
-/** Reports that are drawn by whoever may only read a store: with its seal key, or not at all. */
+/** Reports that are drawn by a process that may only read a store: with its seal key, or not at all. */
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Which hosts look at their file, and the note by which a desk in another process knows how the owner stands. */
+/** Which hosts read their file, and the note by which a desk in another process knows how the owner stands. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

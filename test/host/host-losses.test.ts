@@ -25,11 +25,11 @@ interface Scene {
   lost: readonly LostSandbox[];
   released: readonly SandboxId[];
   leads: boolean;
-  /** What it answers to whoever gives a host up. */
+  /** What it answers when a host is given up. */
   answer: number | null;
   readonly asked: unknown[];
   readonly told: Delivery[];
-  /** Cannot be told anything. */
+  /** The sandbox whose notices fail. */
   deaf: SandboxId | null;
   readonly said: string[];
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-/** Requests to runs: a run stays on its engine, and whoever told a resting run sees that it was heard. */
+/** Requests to runs: a run stays on its engine, and the sender of one to a resting run sees that it was accepted. */
 import { expect, it, onTestFinished } from 'vitest';
 import { runRequests } from '../../host/run-requests.ts';
 import type { EngineKind } from '../../host/config/deployment-config.ts';

@@ -1,4 +1,4 @@
-/** The proxy's waiting rows come first, whoever reads the spend. */
+/** The proxy's waiting rows come first, for every reader of the spend. */
 import { describe, expect, it } from 'vitest';
 import { settledSpend } from '../../host/proxy/settled-spend.ts';
 import type { SpendRow } from '../../core/money/spend.ts';

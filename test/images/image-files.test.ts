@@ -1,4 +1,4 @@
-/** What the images are made of, as files: the packages that run, and nothing that tells when or by whom it was built. */
+/** What the images are made of, as files: the packages that run, and no trace of when or by whom it was built. */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -217,7 +217,7 @@ describeWith('dockerd', 'images', () => {
         const rows = stack.ledger().slice(billedBefore.length);
         const billed = Number(sumOf(rows));
         expect(run.reconciliation).toMatchObject({ assigned_nano_usd: billed });
-        // The conversation before it ended within the window of its bill; no other row is nobody's.
+        // The conversation before it ended within the window of its bill; every other row is assigned.
         const othersFrom = billedBefore.length + rows.length - (run.reconciliation?.rows ?? 0);
         const others = Number(sumOf(billedBefore.slice(othersFrom)));
         expect(run.reconciliation?.total_nano_usd).toBe(billed + others);

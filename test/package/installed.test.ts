@@ -1,6 +1,6 @@
 /**
- * The package as users get it: packed, installed for everybody into an empty prefix, and used from a folder without a
- * checkout. What only Temporal, Docker or a cluster needs is not in it, and is asked for by name.
+ * The package as users get it: packed, installed for all users into an empty prefix, and used from a folder without a
+ * checkout. What only Temporal, Docker or a cluster needs is not in it, and is requested by name.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import {
@@ -23,7 +23,7 @@ import { expectTyped, typeReadme } from './typed-readme.ts';
 import { removeDir, tempDir } from '../helpers/temp-dir.ts';
 
 const run = promisify(execFile);
-/** What belongs to whoever changes Parley. */
+/** What belongs only to developers of Parley. */
 const OF_THE_CHECKOUT = /^package\/(test|bench|scripts|core|cli|web|\.ci)\//;
 
 describeWith('registry', 'the package', () => {

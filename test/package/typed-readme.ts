@@ -72,7 +72,7 @@ function served(line: string, ports: readonly string[]): string {
   ].join('\n');
 }
 
-/** A page whose commands nobody types any more would pass unseen. */
+/** A page whose commands are no longer typed would pass unseen. */
 export function expectTyped({ code, text, typed, untyped }: TypedPage): void {
   expect(code, text).toBe(0);
   expect(untyped.length).toBe(3);

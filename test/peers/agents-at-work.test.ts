@@ -104,7 +104,7 @@ async function isRight(
   }
   const sums = results.sums();
   expect(sums.total).toBe(sumOf(ledgerRows(copy)));
-  // A call whose reply the kill took away is billed, and nobody here knows whose it was.
+  // A call whose reply the kill took away is billed, and no record says whose it was.
   expect(sums.assigned + sums.unassigned).toBe(sums.total);
   if (isWhole) expect(sums.assigned).toBe(sums.total);
 }

@@ -1,5 +1,5 @@
 /**
- * Clients that two generators make of the OpenAPI document, as `parley serve` hands it out: compiled, and each used from a
+ * Clients that two generators make of the OpenAPI document, as `parley serve` sends it: compiled, and each used from a
  * start to the download of a zip.
  */
 import { execFile } from 'node:child_process';

@@ -105,7 +105,7 @@ export async function startLitellm(options: LitellmOptions): Promise<Litellm> {
 function configOf({ models, settings }: LitellmOptions): object {
   return {
     model_list: models.map(({ name, params }) => ({ model_name: name, litellm_params: params })),
-    // It does not start without a master key, and looks at nobody's while it checks keys by itself.
+    // It does not start without a master key, and does not use it while it checks keys by itself.
     general_settings: {
       master_key: `sk-${randomBytes(16).toString('hex')}`,
       custom_auth: 'litellm_record.check_key',

@@ -1,6 +1,6 @@
 /**
- * What the Agent Server of OpenHands does with the keys it is given, asked of the real program: the key of a model stays
- * with the address it came for, and its session key is no secret to its tools. docs/security.md tells both.
+ * What the Agent Server of OpenHands does with the keys it is given, by the real program: the key of a model stays
+ * with the address it came for, and its session key is no secret to its tools. docs/security.md says both.
  */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';

@@ -19,7 +19,7 @@ const MS_MAX = 900_000;
 const RUN_ID = 'three-agents';
 const AGENTS = ['reference', 'opencode', 'claude-code'] as const;
 const JOB = path.join(import.meta.dirname, '../../examples/agents/job.yaml');
-/** It only looks around at the second task. */
+/** It takes only the first step of the second task. */
 const FAILED = { agent: 'claude-code', task: 'choice-suggestions' } as const;
 
 interface ResultLine {

@@ -1,4 +1,4 @@
-/** Ids of calls: a form that everybody knows, never twice, and in the order in which they were made. */
+/** Ids of calls: a common form, never twice, and in the order in which they were made. */
 import { describe, expect, it } from 'vitest';
 import { callIds } from '../../proxy/spend/call-id.ts';
 

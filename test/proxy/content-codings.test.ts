@@ -1,4 +1,4 @@
-/** Replies that are coded although nobody asked: passed on as they came, read for their usage (D26). */
+/** Replies that are coded although no caller requested it: passed on as they came, read for their usage (D26). */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** 10,000 requests that no client should send: each is refused with 4xx, none hangs, and none tells a secret. */
+/** 10,000 requests that no client should send: each is refused with 4xx, none hangs, and none reveals a secret. */
 import fc from 'fast-check';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';

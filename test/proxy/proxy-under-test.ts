@@ -139,7 +139,7 @@ export interface Received {
 export const BODY = '{"model":"coder","messages":[]}';
 export const STREAM_BODY = '{"model":"coder","messages":[],"stream":true}';
 
-/** One raw request; a completion of the agent unless told otherwise. */
+/** One raw request; by default a completion of the agent. */
 export function send(sent: Sent): Promise<Received> {
   const key = sent.key === undefined ? AGENT_KEY : sent.key;
   const headers = { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...sent.headers };

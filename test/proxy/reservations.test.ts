@@ -129,7 +129,7 @@ describe('an enforced budget', () => {
     };
     const assumed = (body: string): number => 262_144 * 2_000 + Buffer.byteLength(body) * 1_000;
     await givesUp(bodyOf({}));
-    // Nobody has seen yet that the gateway keeps what a call says.
+    // No reply has shown yet that the gateway keeps the bound that a call names.
     await givesUp(bodyOf({ max_tokens: 10 }));
     gateway.answer = answerJson(200, REPLY.replace('1000', '10').replace('500', '10'));
     expect((await send({ url, body: bodyOf({ max_tokens: 10 }) })).status).toBe(200);

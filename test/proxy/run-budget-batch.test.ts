@@ -1,5 +1,5 @@
 /**
- * A real batch on the embedded engine whose reservations would let everybody begin: the proxy stops it once its enforced
+ * A real batch on the embedded engine whose reservations would let all begin: the proxy stops it once its enforced
  * budget is spent, and the bill exceeds it by no more than the calls in flight.
  */
 import { describe, expect, it } from 'vitest';

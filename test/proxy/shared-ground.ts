@@ -130,7 +130,7 @@ export async function alternate(
   return seen;
 }
 
-/** What the rows of a key say was spent, with what budgets count for those whose cost nobody knows. */
+/** What the rows of a key say was spent, with what budgets count for those whose cost is unknown. */
 export function spentBy(rows: readonly SpendRow[]): number {
   return rows.reduce((sum, { cost, held }) => sum + (cost ?? held ?? 0), 0);
 }

@@ -77,7 +77,7 @@ describeWith('postgres', 'proxies over one database', () => {
     expect(isKilled).toBe(true);
     const living = proxies.slice(0, 2);
     await Promise.race(living.map((proxy) => proxy.said('A proxy is dead')));
-    // Between the look and the signal the last of its rows may have gone to the store.
+    // Between the check and the signal the last of its rows may have gone to the store.
     await expect.poll(hasRows, { timeout: 60_000 }).toBe(false);
     const seen = await alternate(urls.slice(0, 2), key, { callers: 6, isEnough: (status) => status !== 200 });
     expect([...seen.keys()].sort()).toEqual([200, 429]);

@@ -1,6 +1,6 @@
 /**
- * A registry of the own network, with an authority of its own: programs that nobody here wrote reach it from inside
- * where the deployment names host and authority, and whoever is refused is told outside with its sandbox.
+ * A registry of the own network, with an authority of its own: programs of other authors reach it from inside
+ * where the deployment names host and authority, and a refused program is reported outside with its sandbox.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
@@ -65,7 +65,7 @@ describeWith('openssl', 'a registry with an authority of its own', () => {
     removeDir(base);
   });
 
-  /** What each program says, by the commands of somebody who works inside. */
+  /** What each program says, by the commands of an agent inside. */
   async function saidInside(harness: RuntimeHarness, commands: readonly string[]) {
     const request = newRequest();
     try {
@@ -85,7 +85,7 @@ describeWith('openssl', 'a registry with an authority of its own', () => {
   const curl = (): string => `curl -sS https://registry.test:${port}/curl 2>&1`;
   const python = (): string =>
     `python3 -c "import urllib.request as u; print(u.urlopen('https://registry.test:${port}/python').read().decode())" 2>&1`;
-  // It asks for a repository and gets a package: what it says of that is said after TLS has been trusted.
+  // It requests a repository and gets a package: what it says of that is said after TLS has been trusted.
   const git = (): string => `git ls-remote https://registry.test:${port}/repo 2>&1`;
 
   /** Git is there where the tests are. */

@@ -47,7 +47,7 @@ test('a program runs alike without its code, with it, with that of another progr
   keep(PROGRAM);
   const whole = readFileSync(`${file}${COMPILED_SUFFIX}`);
   expect(printed()).toBe(plain);
-  // As long as the program itself: V8 looks at nothing but the length.
+  // As long as the program itself: V8 checks nothing but the length.
   keep(PROGRAM.replace('program', 'prograM').replace('basename(', 'toString('));
   expect(printed()).toBe(plain);
   writeFileSync(`${file}${COMPILED_SUFFIX}`, whole.subarray(0, 200));

@@ -1,4 +1,4 @@
-/** The look at what sandboxes keep on disk: which bound strikes, and whom a file system without files takes. */
+/** Polls of what sandboxes keep on disk: which bound strikes, and which one ends if a file system is out of files. */
 import { closeSync, mkdirSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
 /**
- * What only containers have: other hands on them, a daemon that goes away, labels, an image of somebody else.
+ * What only containers have: other programs that change them, a daemon that goes away, labels, a foreign image.
  */
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -125,7 +125,7 @@ describe('hosts of the own network', () => {
 });
 
 describe('the egress proxy', () => {
-  /** The directory of the socket is bound into sandboxes; the one above it is nobody else's. */
+  /** The directory of the socket is bound into sandboxes; the one above it belongs to no other user. */
   let base: string;
   let dir: string;
   let web: Server;

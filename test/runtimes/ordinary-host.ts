@@ -1,5 +1,5 @@
 /**
- * A host of an ordinary user: starts one sandbox, lets it take what it can, and tells how far it got.
+ * A host of an ordinary user: starts one sandbox, lets it take what it can, and prints how far it got.
  * Owns nothing: options come on standard input, one line of JSON goes to standard output.
  */
 import { readFileSync } from 'node:fs';

@@ -9,7 +9,7 @@ import { describeWith } from '../helpers/requires.ts';
 import { removeDir } from '../helpers/temp-dir.ts';
 import type { OrdinaryResult } from './ordinary-host.ts';
 
-/** Nobody in particular; only root can become somebody else, and everybody else is an ordinary user already. */
+/** An arbitrary user; only root can become another user, and every other user is an ordinary one already. */
 const ORDINARY_UID = 65_534;
 const MEBIBYTE = 1024 ** 2;
 

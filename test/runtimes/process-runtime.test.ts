@@ -138,7 +138,7 @@ describeWith('bwrap', "bubblewrap's outer half", () => {
     const harness = await harnessFor('namespaces');
     const request = newRequest();
     await harness.runtime.start(request);
-    // On a busy machine the agent answers before bubblewrap has told of its child.
+    // On a busy machine the agent answers before bubblewrap has reported its child.
     const { launched, namespaceInit } = await vi.waitFor(async () => {
       const found = await findProcesses(sandboxPaths(harness.options, request.sandboxId));
       if (found.launched === null || found.namespaceInit === null) throw new Error('the sandbox is not up');
@@ -178,7 +178,7 @@ describe('createProcessRuntime()', () => {
       expect(inside.stdout).toBe('up\n');
       return (await taken) !== portsIn(record)?.proxy;
     };
-    // A busy machine may look too late: then the sandbox has its port.
+    // A busy machine may check too late: then the sandbox has its port.
     const isOther: boolean[] = [];
     while (isOther.length < 20 && !isOther.includes(true)) isOther.push(await startBeside());
     expect(isOther).toContain(true);

@@ -1,5 +1,5 @@
 /**
- * The table of races against the tests it names: a test that was renamed or removed is told.
+ * The table of races against the tests it names: a test that was renamed or removed is reported.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * The tools of the real Agent Server, kept from it: what they must still be able to do, and what the server must not do
  * for them. The attempts of the escape suite are made with the stand-in; here the server itself is the way that is tried.
- * Owns the cases; a test file hands in how its runtime is made.
+ * Owns the cases; a test file says how its runtime is made.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Users of sandboxes that root starts: no two that live have the same one, whoever gives them out, and whenever. */
+/** Users of sandboxes that root starts: no two that live have the same one, whichever process assigns it, or when. */
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** What an agent has cost is counted from the work it did: whoever asks, and however late, it never falls again. */
+/** What an agent has cost is counted from the work it did: at any query, however late, it never falls again. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';

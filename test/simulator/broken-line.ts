@@ -1,4 +1,4 @@
-/** A line in which somebody waits although a slot is free. Owns data only. */
+/** A queue in which a conversation waits although a slot is free. Owns data only. */
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import { SIMULATED_USER } from '../../simulator/models/run-model.ts';
 import { NOW, TALK, talking, type Case } from './doctored.ts';

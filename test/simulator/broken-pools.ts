@@ -30,7 +30,7 @@ interface Move {
   readonly explicit?: SandboxId;
 }
 
-/** A conversation hears where it is. */
+/** A conversation is notified of its sandbox. */
 const hears = (id: string | undefined, facts: Partial<WorldFacts>, move: Move = {}): Doctored => {
   const { sandboxId = BOX, run: of = 'r', explicit = null } = move;
   const before = conversation();

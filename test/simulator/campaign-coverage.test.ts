@@ -1,4 +1,4 @@
-/** Coverage counts what happened to whom: pairs by entity, neighbour and everybody; and the table of events can be read. */
+/** Coverage counts what happened where: pairs by entity, neighbour and all; and the table of events can be read. */
 import { describe, expect, it } from 'vitest';
 import type { EntityAddress } from '../../core/ids.ts';
 import { CoverageCounter } from '../../simulator/campaign/coverage.ts';

@@ -1,6 +1,6 @@
 /**
  * The gate against narrow worlds: whatever a job asks of however few slots, nothing that does not fail by itself fails,
- * nobody waits beside a free slot, and the batch ends as soon as list scheduling would end it.
+ * no conversation waits beside a free slot, and the batch ends as soon as list scheduling would end it.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -83,7 +83,7 @@ describe('a batch in a narrow world', () => {
         for (const one of answer.conversations)
           expect(one).toMatchObject({ outcome: 'succeeded', attempts: 1 });
         expect(answer.sandboxesPeak).toBeLessThanOrEqual(narrow.userMax);
-        // Whoever shares a sandbox is no slower than one to each; how much faster depends on who shares with whom.
+        // Shared sandboxes are no slower than one for each; how much faster depends on which conversations share.
         const machines = Math.min(narrow.concurrency, narrow.userMax);
         const bound = listSchedule(answer.conversations.map(heldMs), machines) + BOOT_MS + MINUTE_MS;
         expect(answer.makespanMs ?? Infinity).toBeLessThanOrEqual(bound);

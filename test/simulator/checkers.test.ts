@@ -51,7 +51,7 @@ const collected = {
   }),
   event: { type: 'itemCollected' as const },
 };
-/** After the end of every window; nobody was there when it was over. */
+/** After the end of every window; the engine was down when it was over. */
 const LATE = sessionEndOf(NOW) + MINUTE_MS;
 const ABSENT = { upAfter: () => LATE };
 

@@ -1,7 +1,7 @@
 /**
  * A batch whose worker dies at every point of it, one point a play: the same final set as undisturbed.
  * Points are the commands of the undisturbed play, each with its three moments: before its answer is committed, after the
- * commit that ordered it and before it is handed out, and while it is carried out.
+ * commit that ordered it and before it is dispatched, and while it is carried out.
  */
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../core/plan/plan.ts';
@@ -23,7 +23,7 @@ const MOMENTS = {
   'while it is carried out': (id: string) => `worker_crash_in_activity@${id}/1/1`,
 } as const;
 
-/** A check, a failure that is tried again, a stage that waits for the others, late rows, and two to be told. */
+/** A check, a failure that is tried again, a stage that waits for the others, late rows, and two receivers. */
 const BATCH: Plan = plan(3, {
   items: [
     item(0, { entry: 'first', verify: { command: 'true', timeoutMs: M } }),

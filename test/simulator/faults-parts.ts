@@ -38,7 +38,7 @@ export interface Played {
   liveAt(atMs: number): boolean;
   /** What the conversation remembers at that instant. */
   stateAt<Value>(atMs: number, pick: (state: ConversationState) => Value): Value;
-  /** Whether an object of nobody stands beside it at that instant. */
+  /** Whether an object without an owner stands beside it at that instant. */
   foreignAt(atMs: number): boolean;
 }
 

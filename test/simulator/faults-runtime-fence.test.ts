@@ -1,4 +1,4 @@
-/** The fence of the model's runtime (D14), what stands beside the incarnations, and when a watch looks. */
+/** The fence of the model's runtime (D14), what stands beside the incarnations, and when a watch polls. */
 import { describe, expect, it } from 'vitest';
 import { activitiesOf } from '../../activities/registry.ts';
 import type { World as ProductWorld } from '../../activities/world.ts';
@@ -165,7 +165,7 @@ describe('an idle watch', () => {
     stage.advanceTo(START_AT + D + H);
     const { played } = stage.simulation;
     expect(stage.world.live.size).toBe(1);
-    // Ten more hours of work cost no look at all.
+    // Ten more hours of work cost no poll at all.
     stage.advanceTo(START_AT + D + 11 * H);
     expect(stage.simulation.played).toBe(played);
   });

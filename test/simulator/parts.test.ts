@@ -1,4 +1,4 @@
-/** The parts of the simulator by themselves: order, chance, distributions, delayed tells. */
+/** The parts of the simulator by themselves: order, chance, distributions, delayed messages. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventHeap } from '../../simulator/event-heap.ts';

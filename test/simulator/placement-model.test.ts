@@ -1,4 +1,4 @@
-/** The model of placement says the same to whoever carries a command out once more, as the store does. */
+/** The model of placement answers the same when a command is carried out once more, as the store does. */
 import { describe, expect, it } from 'vitest';
 import type { CommandOf } from '../../core/machine/command.ts';
 import { sandboxId } from '../../core/ids.ts';
@@ -23,7 +23,7 @@ function order(name: string, change: Partial<Place> = {}): Place {
   };
 }
 
-/** Room for one sandbox, and somebody in it. */
+/** Room for one sandbox, and a conversation in it. */
 function full(onFull: Policy['onFull']) {
   const placement = new PlacementModel({
     ...POLICY,

@@ -1,4 +1,4 @@
-/** A batch is a window that slides: one slow conversation holds up nobody but itself; and what else paces a batch. */
+/** A batch is a window that slides: one slow conversation delays only itself; and what else paces a batch. */
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Plan } from '../../core/plan/plan.ts';

@@ -1,4 +1,4 @@
-/** The player of scenarios: what is observed, what each kind of expectation means, what happens when, what is told of a failure. */
+/** The player of scenarios: observations, what each kind of expectation means, what happens when, how failures read. */
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { ScenarioAction } from '../../dsl/scenario/scenario.ts';
@@ -38,7 +38,7 @@ describe('hosts of a policy', () => {
           at(10 * MINUTE_MS),
           expression('up', (now) => now.capacity.in_use === 2n),
         ),
-        // Of the other host nothing is heard from the fifth minute on; its lease is over a minute later.
+        // The other host is silent from the fifth minute on; its lease is over a minute later.
         expectation(
           at(12 * MINUTE_MS),
           expression(

@@ -57,7 +57,7 @@ function chromium(folder: string, ...args: readonly string[]): string {
   });
 }
 
-/** Asks the browser itself where the figures are: a copy of the page without its policy may run a script. */
+/** Reads from the browser itself where the figures are: a copy of the page without its policy may run a script. */
 function regionsOf(folder: string, html: string): Readonly<Record<string, Region>> {
   const script = `<script>
     const found = {};
@@ -114,7 +114,7 @@ describeWith('chromium', 'planPage() in a browser', () => {
           expect(countPixels(picture, regions[figure], colour), `${figure}: ${name}`).toBeGreaterThan(
             PIXELS_MIN,
           );
-      // A colour of another figure is not there: the regions are told apart.
+      // A colour of another figure is not there: the regions are distinct.
       expect(countPixels(picture, regions['gantt'], cost)).toBe(0);
       expect(countPixels(picture, regions['cost'], working)).toBe(0);
     },

@@ -14,7 +14,7 @@ import { describeWith } from '../helpers/requires.ts';
 
 const ALL_MS_MAX = 120_000;
 const DATABASE = 'wakes';
-/** Longer than a look without notifications takes to come, shorter than the slow one. */
+/** Longer than the interval of polls without notifications, shorter than that of the slow one. */
 const QUIET_MS = 3_000;
 const never = new AbortController().signal;
 setMaxListeners(0, never);
@@ -59,7 +59,7 @@ describeWith('postgres', 'followers of events', () => {
   async function follower(store: Store, id: ConversationId, after: number) {
     const one = store.eventWakes.follow(id);
     onTestFinished(() => one.close());
-    // Until it hears, it is woken five times a second.
+    // Until notifications arrive, it is woken five times a second.
     await expect
       .poll(() => Promise.race([one.wait(after, never).then(() => 'woken'), wait(QUIET_MS)]), {
         timeout: ALL_MS_MAX,
@@ -81,7 +81,7 @@ describeWith('postgres', 'followers of events', () => {
       const began = performance.now();
       await append(writing, id, 'first');
       await one.wait(0, never);
-      // What was heard of and read since is no news.
+      // What it was notified of and has read since does not wake it.
       expect(await Promise.race([one.wait(1, never), wait(QUIET_MS)])).toBe('quiet');
       await writing.records.removeConversation(id);
       await one.wait(1, never);
@@ -107,11 +107,11 @@ describeWith('postgres', 'followers of events', () => {
         );
         return Number(row?.['count']);
       };
-      // Sessions at rest tell after ten seconds what they have done before.
+      // Sessions at rest report after ten seconds what they have done before.
       await wait(12_000);
       const before = await commits();
       await wait(12_000);
-      // The slow look and its probe, the two looks of this test, and what the server does by itself: 200 before.
+      // The slow poll and its probe, the two queries of this test, and what the server does by itself: 200 before.
       expect(((await commits()) - before) / 12).toBeLessThan(2);
     },
     ALL_MS_MAX,
@@ -147,7 +147,7 @@ describeWith('postgres', 'followers of events', () => {
       const [writing, reading] = [await open(), await open()];
       const id = await newConversation(writing);
       const one = await follower(reading, id, 0);
-      // As by a process that ended between its commit and its word.
+      // As by a process that ended between its commit and its notification.
       await server.run(
         `insert into transcript (conversation_id, last_sequence, last_received_at, bytes) values ('${id}', 1, 1, 0)`,
         DATABASE,

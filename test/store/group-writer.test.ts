@@ -1,4 +1,4 @@
-/** Writes that share a commit: none takes another one with it, and nobody hears of success before it is true. */
+/** Writes that share a commit: none takes another one with it, and no caller reads success before it is true. */
 import path from 'node:path';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import fc from 'fast-check';
@@ -91,7 +91,7 @@ describe('GroupWriter', () => {
   it('rejects every write of a commit that fails, and writes none', async () => {
     const { db, writer } = await open();
     await writer.write(insertParents(1));
-    // The reference to a parent that is not there is looked at by the commit, not by the statement.
+    // The reference to a parent that is not there is checked by the commit, not by the statement.
     const outcomes = await Promise.allSettled([writer.write(insert(0)), writer.write(insert(77))]);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     expect(await written(db)).toEqual([]);

@@ -187,7 +187,7 @@ describeWith('postgres', 'a PostgreSQL server', () => {
     const first = await openEngineStore(target, { isAlone: true, onLost: (error) => tell(error) });
     onTestFinished(() => first.close());
     await first.store.activity.touch('s' as never, 1);
-    // Somebody takes the lock in the moment in which the first one's connection is gone.
+    // Another session takes the lock in the moment in which the first one's connection is gone.
     const thief = expect(
       server.run(`select pg_advisory_lock(7003), pg_sleep(60)`, database),
     ).rejects.toThrow();

@@ -1,4 +1,4 @@
-/** Nobody but its owner reads a data directory, also one that was open to others before. */
+/** Only its owner reads a data directory, also one that was open to others before. */
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Results of one run lie in one folder, whoever goes on with it, from wherever. */
+/** Results of one run lie in one folder, whichever process goes on with it, from wherever. */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** What is over keeps no workflow open: its record answers, and a workflow begins again for whoever wants more of it than an answer. */
+/** What is over keeps no workflow open: its record answers, and a request that needs more begins a new one. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOfCommand, conversationId, runId, userId } from '../../core/ids.ts';
 import type { Delivery } from '../../ports/notifier.ts';

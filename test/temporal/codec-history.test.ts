@@ -26,7 +26,7 @@ import { largeRun } from './large-run.ts';
 /** Starting a server, bundling and playing on a busy machine. */
 const SLOW_MS = 600_000;
 
-/** What a server takes in one payload, unless it is told otherwise. */
+/** What a server takes in one payload by default. */
 const PAYLOAD_BYTES_MAX = 2 * 1024 * 1024;
 /** As text they are more than that. */
 const LARGE_ITEMS = 4_000;

@@ -1,4 +1,4 @@
-/** The codec server as a command: who is answered, what is said to everybody else, and how it starts and ends. */
+/** The codec server as a command: which clients get an answer, what others get, and how it starts and ends. */
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import net from 'node:net';

@@ -58,7 +58,7 @@ describe.each(Object.entries(CODECS))('payload codec %s, on large payloads', (na
   it('gives every payload back as it was, whatever its mark', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(aPayload, { maxLength: 4 }), async (payloads) => {
-        // Without keys an encrypted payload is somebody's mistake, and an error.
+        // Without keys an encrypted payload is a mistake, and an error.
         const mine = hasKey ? payloads : payloads.filter((payload) => !isEncrypted(payload));
         expect((await codec.decode(await codec.encode(mine))).map(plain)).toEqual(mine.map(plain));
       }),

@@ -27,7 +27,7 @@ async function missingSearchAttributes(...asked: Parameters<typeof findSearchAtt
   return (await findSearchAttributes(...asked))?.missing.map(({ name }) => name) ?? [];
 }
 
-/** Far more than the bound of one question. */
+/** Far more than the bound of one request. */
 const BOUND_MS = 9_000;
 
 const at = (address: string): TemporalServer => ({ address, namespace: 'default' });
@@ -205,7 +205,7 @@ describeWith('temporal', 'a Temporal server', () => {
 /** `IndexedValueType` of the API. */
 const INT = 3;
 
-/** A namespace as somebody else makes it: nothing of ours is registered. */
+/** A namespace as another program makes it: nothing of ours is registered. */
 async function withBareNamespace(
   server: TemporalServer,
   work: (client: ReturnType<typeof openServerClient>) => Promise<void>,

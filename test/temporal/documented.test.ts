@@ -25,7 +25,7 @@ scripts:
       - { say: I write it., tool: terminal, arguments: { command: echo hello > hello.txt } }
       - { tool: finish, arguments: { message: Done. } }
 `;
-/** These stay, until whoever began them ends them. */
+/** These stay, until the user who began them ends them. */
 const STAY = ['parley temporal dev', 'parley worker --engine temporal'];
 /** Shown by test/images, with the images that it needs. */
 const ELSEWHERE = ['docker compose -f temporal-compose.yml up --detach --wait'];

@@ -1,4 +1,4 @@
-/** A run that has finished keeps no workflow open, whatever its items came to, nor do its shards; it goes on for whoever asks. */
+/** A finished run keeps no workflow open, whatever its items came to, nor do its shards; a request resumes it. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOfCommand, conversationId, runId, userId, type RunId } from '../../core/ids.ts';
@@ -29,7 +29,7 @@ interface Scene {
   become: (what: Fate) => void;
 }
 
-/** `lives`: comes to life, and succeeds; `silent`: nothing is ever heard of it. */
+/** `lives`: comes to life, and succeeds; `silent`: never reports anything. */
 type Fate = 'refused' | 'lives' | 'silent';
 
 let server: DevServer;

@@ -114,11 +114,11 @@ async function expectFinalSet({ store, run, size, folder, deployment }: Campaign
   expect(sandboxes.filter(({ status }) => status !== 'MISSING')).toEqual([]);
   const lines = readFileSync(logOf(folder), 'utf8').trim().split('\n');
   const used = sandboxes.map(({ sandboxId }) => sandboxId);
-  // A try may be made twice; its command is one, so that whoever carries it out can tell.
+  // A try may be made twice; its command is one, so that a repeat can be recognized.
   expectOneEach(lines, 'deliverItem', ids);
   expectOneEach(lines, 'createSandbox', used);
   expectOneEach(lines, 'destroySandbox', used);
-  // However its tasks were lost and taken anew, whoever opens the run next finds the way that it went.
+  // However its tasks were lost and taken anew, the next worker of the run finds the way that it went.
   const name = addressKey({ machine: 'run', id: run });
   const runs = await runsOf(deployment.client, name);
   const recorded = runs.map(({ history }) => ({ name, workflowId: name, history }));

@@ -1,4 +1,4 @@
-/** A run whose workflow was ended by hand has an end in its record, and whoever asks it for more is told. */
+/** A run whose workflow was ended by hand has an end in its record, and refuses further requests with that reason. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runId, userId, type RunId } from '../../core/ids.ts';
 import type { RunRules } from '../../core/run/rules.ts';

@@ -1,4 +1,4 @@
-/** Sweeps for lost workflows: one at a time, and what fails is told once for as long as it fails. */
+/** Sweeps for lost workflows: one at a time, and a failure is reported once for as long as it lasts. */
 import { expect, it } from 'vitest';
 import { LostSweeps } from '../../temporal/lost-entities.ts';
 

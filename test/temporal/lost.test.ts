@@ -1,4 +1,4 @@
-/** Workflows that were ended by hand: whoever asks is told, records say so, and what they had is let go; what a server does not know is left alone. */
+/** Workflows ended by hand: answers and records say so, what they held is freed; what a server does not know stays. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { addressOfCommand, conversationId, runId, userId } from '../../core/ids.ts';
 import type { DevServer } from '../../temporal/dev-server/start-dev-server.ts';

@@ -1,5 +1,5 @@
 /**
- * Recorded histories against today's bundle: whoever changes what the driver decides has to know it.
+ * Recorded histories against today's bundle: a developer who changes what the driver decides has to know it.
  * `UPDATE_GOLDEN=1` records them anew on a dev server; a released core version's folder is never recorded again.
  */
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ const WORKFLOW_ID = `conversation/${conversationAt(1)}`;
 
 let server: DevServer;
 
-/** A store that tells how often a batch was refused as past. */
+/** A store that counts how often a batch was refused as past. */
 async function watchedStore(): Promise<{ readonly store: Store; readonly told: { overtaken: number } }> {
   const store = await newStore();
   const told = { overtaken: 0 };

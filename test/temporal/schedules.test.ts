@@ -1,6 +1,6 @@
 /**
  * Schedules on a real server: their form there, what becomes of a firing while the run before goes on, and of one that
- * was due while no server was there. Their expressions have seconds, which the job language does not let anybody write.
+ * was due while no server was there. Their expressions have seconds, which the job language does not allow.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import path from 'node:path';
@@ -182,7 +182,7 @@ describeWith('temporal', 'a schedule whose server was away when it was due', () 
       await eventually(async () => (await schedules.find(job))?.nextAt[0], due.getTime());
     await before.stop();
     expect(Date.now()).toBeLessThan(due.getTime());
-    // The instant itself is what the test is about: nobody can tell a server another one.
+    // The instant itself is what the test is about: a server cannot be given another one.
     await pause(due.getTime() + CATCHUP_MIN_MS + 1_000 - Date.now());
 
     const after = await startServerForTests({ databaseFile });

@@ -19,7 +19,7 @@ import type { longActivation } from './support/long-activation.ts';
 import type { SuspendedRequest } from './support/suspended-worker.ts';
 import { buildProgram } from './support/worker-fleet.ts';
 
-/** An activation of five seconds is cut off, unless the SDK is told otherwise. */
+/** By default the SDK cuts off an activation of five seconds. */
 const SUSPENDED_MS = 6_000;
 /** It begins within that, and lasts longer. */
 const BEGUN_MS = 400;

@@ -34,7 +34,7 @@ let port: number;
 let connection: NativeConnection;
 const spans: Span[] = [];
 
-/** Lives on one worker from its start to after its end: its second try opens the agent, its second look finds it done. */
+/** Lives on one worker until after its end: its second try opens the agent, its second poll finds it done. */
 async function live(): Promise<void> {
   const store = await newStore();
   const client = new WorkflowClient({ connection });
@@ -89,7 +89,7 @@ async function live(): Promise<void> {
   await workers.stop();
 }
 
-/** As the keeper of a warm pool counts, and whoever claims. */
+/** As the keeper of a warm pool counts, and a placement that claims from it. */
 function keepPool(warm: WarmMeter): void {
   warm.held({ wanted: 3, booting: 1, ready: 2, leaving: 0 });
   warm.claim('claimed');

@@ -1,4 +1,4 @@
-/** A process that only asks says when nobody carries it out: when it looks, and what a real server tells it. */
+/** A process that only sends requests says when no worker serves them: when it polls, and what a server answers. */
 import { Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Closers } from '../../host/closers.ts';

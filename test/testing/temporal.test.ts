@@ -20,7 +20,7 @@ function open(options: WorldOptions = {}) {
   return world;
 }
 
-/** What a conversation, its sandbox and its item were, at every look. */
+/** What a conversation, its sandbox and its item were, at every poll. */
 function life(world: ReturnType<typeof createWorld>): unknown[] {
   const seen: unknown[] = [];
   const first = world.start({ name: 'first', repo: 'acme/core' });

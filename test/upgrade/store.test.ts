@@ -21,7 +21,7 @@ const KINDS = postgresMissing() === null ? ['SQLite', 'PostgreSQL'] : ['SQLite']
 type Record = Readonly<{ [name: string]: unknown }>;
 type Told = Readonly<{ run: Record; items: readonly Record[] }>;
 
-/** `parley status`, of whichever build. Sandboxes are paused after their run has ended, by whoever works then. */
+/** `parley status`, of whichever build. Sandboxes are paused after their run has ended, by the worker then. */
 async function told(programs: Programs): Promise<Told> {
   const { code, stdout, stderr } = await programs.run(['status', RUN_ID, '--json']);
   expect(code, stderr).toBe(0);
@@ -109,7 +109,7 @@ for (const kind of KINDS)
       expect(reconciliation['total_nano_usd']).toBe(billed);
       expect(Number(reconciliation['assigned_nano_usd'])).toBe(spent);
       expect(spent + Number(reconciliation['unassigned_nano_usd'])).toBe(billed);
-      // An answer that the killed process had not written down is the only thing that may be nobody's.
+      // Only an answer that the killed process had not written down may belong to no conversation.
       expect(Number(reconciliation['rows']) - 4 * ITEMS).toBeLessThanOrEqual(2);
     });
 

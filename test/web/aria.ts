@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 const LOOKS_MAX = 100;
 const LOOK_MS = 150;
 
-/** Of the page within the navigation, when nothing is loaded any more and two looks see the same. */
+/** Of the page within the navigation, when nothing is loaded any more and two snapshots are the same. */
 export async function ariaOf(page: Page): Promise<string> {
   let before = '';
   for (let look = 0; look < LOOKS_MAX; look += 1) {

@@ -7,16 +7,16 @@ import path from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 
 export interface Watched {
-  /** Closes the pages; the browser stays for whoever opens the next one. */
+  /** Closes the pages; the browser stays for the next test that opens one. */
   close(): Promise<void>;
   readonly page: Page;
-  /** Addresses of other hosts that were asked for; none of them was reached. */
+  /** Addresses of other hosts that were requested; none of them was reached. */
   readonly outside: string[];
   /** What the content security policy has refused. */
   readonly violations: string[];
   /** Errors of the page itself. */
   readonly errors: string[];
-  /** Every address that was asked for. */
+  /** Every address that was requested. */
   readonly addresses: string[];
 }
 

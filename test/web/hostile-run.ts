@@ -1,5 +1,5 @@
 /**
- * An ended run in the store of a service, in which every text of somebody else attacks the page.
+ * An ended run in the store of a service, in which every foreign text attacks the page.
  * Owns what is in it: an item for each hostile text, of which two of three failed.
  */
 import { appendEvents } from '../../activities/transcript.ts';

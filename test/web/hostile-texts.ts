@@ -1,6 +1,6 @@
 /**
  * Texts that attack a page: as a title, a tag, a message, the output of a tool, the name of a file, or as Markdown.
- * Owns the list; whoever shows one of them shows it as it is.
+ * Owns the list; a page that shows one of them shows it as it is.
  */
 
 /** What runs, when a page makes markup of text. Each would call `window.attacked`. */

@@ -75,7 +75,7 @@ export async function openPageWorld(options: ServiceOptions = {}): Promise<PageW
   };
 }
 
-/** As whoever holds the key. */
+/** As a user who holds the key. */
 export async function signIn(page: Page, url: string, key: string): Promise<void> {
   await page.goto(`${url}/console/`);
   await page.getByLabel('API key').fill(key);

@@ -110,7 +110,7 @@ function itemOf(index: number, count: number): ReportItem {
   };
 }
 
-/** A conversation for each hostile text, which stands wherever somebody else's text may stand. */
+/** A conversation for each hostile text, which stands wherever a foreign text may stand. */
 export function hostileReport(): ReportData {
   const items = HOSTILE.map((text, index): ReportItem => {
     const outcome = (['check_failed', 'failed', 'succeeded'] as const)[index % 3] ?? null;

@@ -36,7 +36,7 @@ function pictures(folder: string): string {
   return kept;
 }
 
-/** Asked in the page, whose globals are not those of a test. */
+/** Evaluated in the page, whose globals are not those of a test. */
 const isWiderThanScreen = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
@@ -171,12 +171,12 @@ describeWith('chromium', 'report.html in a browser', () => {
       const data = batchOf(10_000);
       const html = renderHtml(data);
       const bytes = Buffer.byteLength(html);
-      // What is beyond is not laid out before somebody asks for it.
+      // What is beyond is not laid out before the reader opens it.
       expect(html.match(/ class="later"/g)).toHaveLength(9_000);
       const { page, errors } = await openReport(data);
       const rows = page.locator(KEYS);
       expect(await rows.count()).toBe(1_000);
-      // Asking by role or label looks at every element of the page, which costs a minute here; the small page is asked so.
+      // A query by role or label reads every element, which costs a minute on this page; the small page is queried so.
       const [cost, filter] = [
         page.locator('#items thead button:text-is("cost")'),
         page.locator('#items-filter'),

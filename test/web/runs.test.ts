@@ -125,7 +125,7 @@ describeWith('chromium', 'runs', () => {
       const items = page.getByRole('region', { name: 'Items' });
       await items.getByRole('button', { name: 'one' }).click();
       await button('Cancel item').click();
-      // Its place is free, and nobody takes it; what is at work goes on.
+      // Its place is free, and no conversation takes it; what is at work goes on.
       await shows('one', 1, false);
       await shows('two', 1, true);
       await shows('three', 0, false);

@@ -1,4 +1,4 @@
-/** A play as rows over its time, as the console draws and tells it. */
+/** A play as rows over its time, as the console draws and describes it. */
 import { describe, expect, it } from 'vitest';
 import {
   instantAt,

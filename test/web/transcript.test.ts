@@ -172,7 +172,7 @@ describeWith('chromium', 'the page of a conversation', () => {
           log.locator('[data-seq]').first().getAttribute('data-seq');
         const before = await first();
         await more.click();
-        // Not by a function in the page: its policy lets nobody make code of a text.
+        // Not by a function in the page: its policy lets no script make code of a text.
         await expect.poll(first, { timeout: 10_000 }).not.toBe(before);
       }
       const found = (await page.evaluate(

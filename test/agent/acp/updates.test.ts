@@ -1,4 +1,4 @@
-/** What an agent of the Agent Client Protocol tells of its work becomes events in our shapes, whatever it sends. */
+/** Updates of an agent of the Agent Client Protocol become events in our shapes, whatever it sends. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -58,7 +58,7 @@ export interface Calling {
   readonly signal?: AbortSignal;
 }
 
-/** One call; the library checks the data against the schema that the tool has told. */
+/** One call; the library checks the data against the schema that the tool declares. */
 export async function call(
   client: Client,
   name: string,

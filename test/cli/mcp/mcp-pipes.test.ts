@@ -125,7 +125,7 @@ it(
   'starts a conversation, waits for the end of its work, and gives neither its key nor its address away; a call that is given up ends nothing',
   async () => {
     const batch = await mcpBatch();
-    // The owner of the data directory is a run of somebody else, who leaves before the tools do.
+    // Another run owns the data directory, and ends before the tools do.
     const owner = startProgram(
       batch.copy,
       'bin/parley.js',

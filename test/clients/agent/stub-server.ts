@@ -1,5 +1,5 @@
 /**
- * A small Agent Server that answers as a test tells it and remembers what it was asked.
+ * A small Agent Server that answers as a test sets it and records its requests.
  * Owns one HTTP server on a unix socket or a loopback port.
  */
 import { createServer } from 'node:http';

@@ -67,7 +67,7 @@ function place(): Place {
   };
 }
 
-/** Somebody else's commit on the branch. */
+/** A commit of another user on the branch. */
 function pushForeign({ dir, bare }: Place): string {
   const work = path.join(dir, 'foreign');
   gitSync(dir, 'clone', '-q', bare, work);

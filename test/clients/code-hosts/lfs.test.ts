@@ -20,7 +20,7 @@ function createLfsRepository(dir: string): string {
   const bare = createRepository(dir);
   const work = path.join(dir, 'work/acme/app.git');
   writeFileSync(path.join(work, '.gitattributes'), '*.bin filter=lfs diff=lfs merge=lfs -text\n');
-  // As a host with another address for everybody may have it: the relay's own counts.
+  // As a host with another address for its other clients may have it: the relay's own counts.
   writeFileSync(path.join(work, '.lfsconfig'), '[lfs]\n\turl = http://127.0.0.1:1/elsewhere\n');
   const id = gitSync(work, 'hash-object', '-w', '--no-filters', pointerFile(dir));
   gitSync(work, 'add', '.gitattributes', '.lfsconfig');

@@ -98,7 +98,7 @@ export async function startRelay(
   return { url: `http://127.0.0.1:${(bridge.address() as AddressInfo).port}`, dir, warnings };
 }
 
-/** A loopback HTTP server that answers as told; stands for a code host. */
+/** A loopback HTTP server that answers with `handler`; stands for a code host. */
 export async function startHost(handler: Parameters<typeof createServer>[1]): Promise<string> {
   const server = createServer(handler ?? (() => undefined));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

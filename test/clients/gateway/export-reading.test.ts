@@ -1,4 +1,4 @@
-/** Exports that follow nobody's custom: named columns, currencies, and what our own proxy exports. */
+/** Exports in no usual format: named columns, currencies, and what our own proxy exports. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SpendRow } from '../../../core/money/spend.ts';

@@ -29,7 +29,7 @@ const ROW: GatewayRow = {
   position: 1,
 };
 
-/** One line for each kind of row: with an id and without, of a price that nobody knows, a credit, and odd texts. */
+/** One line for each kind of row: with an id and without, of an unknown price, a credit, and odd texts. */
 function lineOf(index: number): string {
   return JSON.stringify({
     request_id: index % 3 === 0 ? '' : `id-${index}`,

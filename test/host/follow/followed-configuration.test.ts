@@ -1,4 +1,4 @@
-/** A running process and its file: what is taken up, what stays, what is told, and that nothing is taken up twice. */
+/** A running process and its file: what is applied, what stays, what is reported, and that nothing is applied twice. */
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as afterTurn } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The look ahead of a run at real gateways, repositories, secrets, folders and ports of this machine. */
+/** The preflight of a run at real gateways, repositories, secrets, folders and ports of this machine. */
 import { writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Where reports link to: an address of the web that whoever serves has named, and no other. */
+/** Where reports link to: a web address that the operator has named, and no other. */
 import { expect, it } from 'vitest';
 import { withConsole } from '../../../host/serve/console-url.ts';
 import type { DeploymentConfig } from '../../../host/config/deployment-config.ts';

@@ -1,5 +1,5 @@
 /**
- * The first key of a cluster, over the stand-in API server: made once, in the order that loses nothing, and told nowhere.
+ * The first key of a cluster, over the stand-in API server: made once, in an order that loses nothing, never printed.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeFileSync } from 'node:fs';

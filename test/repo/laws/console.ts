@@ -1,5 +1,5 @@
 /**
- * The console asks nobody but its own server, draws text as text, and keeps no key beyond its tab.
+ * The console sends requests only to its own server, draws text as text, and keeps no key beyond its tab.
  * Owns the list of what its sources must not hold; the page's policy refuses the same in a browser.
  */
 import { topFolder, type RepoFile, type Tree, type Violation } from '../tree.ts';

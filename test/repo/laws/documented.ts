@@ -86,7 +86,7 @@ function isListOfPaths(node: ts.Node): boolean {
   return ts.isVariableDeclaration(parent) && /path|route/i.test(parent.name.getText());
 }
 
-/** A handler beside the address tells a server's `get` from a map's or a client's. */
+/** A handler beside the address distinguishes a server's `get` from a map's or a client's. */
 function isServerVerb(callee: ts.PropertyAccessExpression, list: ts.NodeArray<ts.Expression>): boolean {
   return HTTP_VERBS.includes(callee.name.text) && list.length > 1;
 }

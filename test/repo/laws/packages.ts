@@ -7,7 +7,7 @@ import { fileAt, isCode, isProduct, topFolder, type Tree, type Violation } from 
 
 const PAGE = 'docs/dependencies.md';
 
-/** What a package is handed by whoever uses it: matchers extend the runner that the user's tests run in. */
+/** What users of a package provide: matchers extend the runner that the user's tests run in. */
 const BROUGHT_BY_USERS: Readonly<Record<string, string>> = { 'testing/vitest.ts': 'vitest' };
 
 /** A program that the build makes whole: at run time nothing of it comes from node_modules. */

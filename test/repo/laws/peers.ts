@@ -1,5 +1,5 @@
 /**
- * Nothing that a peer sends throws out of a callback, which would end the process for everybody (D31): whoever makes a
+ * Nothing that a peer sends throws out of a callback, which would end the whole process (D31): code that makes a
  * socket or a request listens to its errors for good, and what parses an address or a text where connections are
  * handled cannot throw there.
  */
@@ -51,7 +51,7 @@ function makersIn(source: ts.SourceFile): ReadonlySet<string> {
   return new Set(names);
 }
 
-/** By a listener for good on its name, or by the function of this file that it is handed to. */
+/** By a listener for good on its name, or by the function of this file that it is passed to. */
 function isHeard(call: ts.CallExpression, source: ts.SourceFile): boolean {
   const { parent } = call;
   if (ts.isVariableDeclaration(parent))
@@ -70,7 +70,7 @@ function isThrowing(node: ts.Node, source: ts.SourceFile): boolean {
   return node.arguments?.some((one) => !ts.isStringLiteral(one)) === true;
 }
 
-/** Inside a `try`, in an async function, where it becomes a rejection, or asked about before. */
+/** Inside a `try`, in an async function, where it becomes a rejection, or checked before. */
 function isCaught(node: ts.Node): boolean {
   for (let at: ts.Node | undefined = node; at !== undefined; at = at.parent) {
     if (ts.isTryStatement(at.parent) && at === at.parent.tryBlock) return true;

@@ -1,7 +1,7 @@
 /**
  * What the pages for new readers point to is there: files, folders, and the names that stand beside a file; and so are
  * the folders that a law looks into, which would hold over nothing once they were moved.
- * Owns which parts of which pages are held to it; whether a sentence about a file is true no test can tell.
+ * Owns which parts of which pages are held to it; whether a sentence about a file is true no test can check.
  */
 import { posix } from 'node:path';
 import ts from 'typescript';
@@ -205,7 +205,7 @@ const NAMED_FILE = /(?<![\w@/.-])(?:\.{1,2}\/)*(?:[\w.-]+\/)*[\w-]+(?:\.test)?\.
 const COMMENT = /^\s*(?:\/?\*|\/\/)/;
 const OPEN_NAME = /(?:^|\/)(?:NAME|FILE)\.ts$/;
 
-/** Every file that a comment or a page names is there: who moves one finds those who speak of it. */
+/** Every file that a comment or a page names exists: after a move the texts that name it are found. */
 export function filesNamedExist(tree: Tree): readonly Violation[] {
   const names = new Set(tree.flatMap(({ path }) => endingsOf(path)));
   return tree
@@ -220,7 +220,7 @@ export function filesNamedExist(tree: Tree): readonly Violation[] {
     );
 }
 
-/** What was so is told as it was; the tests of laws make trees up. */
+/** History names files as they were; the tests of laws make trees up. */
 function isHistory(name: string): boolean {
   return name === 'CHANGELOG.md' || name.startsWith('test/repo/');
 }
@@ -234,7 +234,7 @@ function resolved(from: string, name: string): string {
   return name.startsWith('.') ? posix.normalize(posix.join(posix.dirname(from), name)) : name;
 }
 
-/** Lists of folders in the laws: a folder that was moved would be looked into by nobody, and nothing would say so. */
+/** Lists of folders in the laws: after a move of a folder its law would read nothing, and nothing would say so. */
 export function lawsLookSomewhere(tree: Tree): readonly Violation[] {
   const rooms = new Set(tree.map(({ path }) => topFolder(path)));
   return tree

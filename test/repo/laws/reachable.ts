@@ -10,9 +10,9 @@ const ENTRIES: readonly RegExp[] = [
   /^agent\/openhands\/main\.ts$/,
   /^web\/main\.tsx$/,
   /^runtimes\/process\/inside\/(init|write-compiled)\.ts$/,
-  // A thread of whoever reads a long export.
+  // A thread that reads a long export.
   /^clients\/gateway\/export-reader\.ts$/,
-  // A thread of whoever plays a job for a page.
+  // A thread that plays a job for a page.
   /^cli\/simulate\/plan-player\.ts$/,
   /^runtimes\/kubernetes\/reader\/main\.ts$/,
   /^(bench|scripts)\/[^/]+\.ts$/,

@@ -58,7 +58,7 @@ export function rooms(tree: Tree): readonly Violation[] {
   ];
 }
 
-/** What users of the packages read, and whoever implements a port: every export. Of the others what another room imports. */
+/** What users of the packages read, and authors of a port: every export. Of the others what another room imports. */
 const PUBLIC = /^(ports|api\/client|testing\/(?!temporal\/))/;
 
 export function publicExportsDocumented(tree: Tree): readonly Violation[] {

@@ -1,6 +1,6 @@
 /**
  * A cluster as a test sees it, whichever it is: the stand-in, or a real API server.
- * Owns what both are asked to do beside the API itself; a suite that takes only this runs on both.
+ * Owns what both must do beside the API itself; a suite that takes only this runs on both.
  */
 import { createKubernetesRuntime } from '../../../runtimes/kubernetes/kubernetes-runtime.ts';
 import { kubernetesCluster } from '../../../runtimes/kubernetes/cluster.ts';
@@ -20,13 +20,13 @@ export interface ClusterHarness {
   readonly runtime: SandboxRuntime;
   /** A second process over the same cluster. */
   reopen(): SandboxRuntime;
-  /** The API, as anybody with rights uses it. */
+  /** The API, as any client with rights uses it. */
   readonly cluster: Cluster;
   /** What `/health` answers in every pod from now on. */
   answerWith(status: number): void;
   /** Lets the namespace have so many, and no more. */
   limitTo(resource: Countable, count: number): Promise<void>;
-  /** A runtime whose account may not even look. */
+  /** A runtime whose account may not even read. */
   powerless(): SandboxRuntime;
   /** Its node ends the pod, with that reason. */
   evict(pod: string, message: string): Promise<void>;

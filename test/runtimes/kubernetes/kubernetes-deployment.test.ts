@@ -1,5 +1,5 @@
 /**
- * A deployment whose sandboxes are pods: its configuration, what the runtime is told, and what the doctor says.
+ * A deployment whose sandboxes are pods: its configuration, the options of the runtime, and what the doctor says.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * How sandboxes in a cluster end: by order, by the hands of others, by their node; what holds their files meanwhile.
+ * How sandboxes in a cluster end: by order, by other clients, by their node; what holds their files meanwhile.
  */
 import { connect, createServer } from 'node:net';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * What only a cluster has at a start: two processes at once, answers that are lost, quotas, nodes, images, rights, and
- * names that are somebody else's.
+ * names that foreign objects have.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { podName, volumeName } from '../../../runtimes/kubernetes/names.ts';

@@ -29,7 +29,7 @@ export function startControllers(cluster: Cluster): LocalControllers {
 
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
-      // Others change what was just read: the next look sees it.
+      // Other clients change what was just read: the next poll sees it.
       await cluster.ask('look around', (api) => lookAround(api)).catch(() => undefined);
       await pause(POLL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }

@@ -93,7 +93,7 @@ describe('the state of a pod', () => {
     ['ended because it was told to', 70, 'ending'],
     ['ended when its grace was over', 100, 'ending'],
   ])('%s', (_, finishedAtS, kind) => {
-    // A pod is told to end a grace before its deletion.
+    // A pod is asked to end a grace before its deletion.
     const metadata = { name: 'pod', deletionTimestamp: new Date(100_000), deletionGracePeriodSeconds: 30 };
     const status = ended(143);
     const [main] = status.containerStatuses ?? [];

@@ -1,6 +1,6 @@
 /**
  * A node of a real API server that runs pods as processes in namespaces, with a kubelet's part of the API.
- * Owns the life of the pods of one namespace, told by looking again and again, and the way to their logs. Volumes and
+ * Owns the life of the pods of one namespace, learned by polling, and the way to their logs. Volumes and
  * secrets are read just before a pod starts, as a kubelet does.
  */
 import { readFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const POLL_MS = 25;
 export interface ProcessNodeOptions {
   readonly cluster: Cluster;
   readonly certificate: LocalCluster['certificate'];
-  /** Handed what this node has read of the API. */
+  /** Receives what this node has read of the API. */
   readonly runnerOf: (read: () => Pick<ObjectStore, 'get'>) => PodRunner;
 }
 
@@ -104,7 +104,7 @@ class Node implements ProcessNode {
   async #run(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      // Others change what was just read: the next look sees it.
+      // Other clients change what was just read: the next poll sees it.
       await this.#ask((api) => this.#look(api)).catch(() => undefined);
       await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
     }

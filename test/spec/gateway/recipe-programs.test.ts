@@ -29,7 +29,7 @@ const bearer = (name: string): string => `Bearer <${name}>`;
 
 describe('node examples/recipes/main.js', () => {
   let copy: BatchCopy;
-  // A copy has its own programs, which nobody builds anew in the meantime.
+  // A copy has its own programs, which no build replaces in the meantime.
   beforeAll(() => {
     copy = copyBatch('none');
     cpSync(RECIPES, path.join(copy.root, 'examples/recipes'), { recursive: true });

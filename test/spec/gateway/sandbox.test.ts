@@ -1,6 +1,6 @@
 /**
- * What an agent can find out in its sandbox about the gateway: nothing. A real run, in which the model asks for the
- * environment of every process it can see and for every address that anybody listens on.
+ * What an agent can find out in its sandbox about the gateway: nothing. A real run, in which the model requests the
+ * environment of every process it can see and every address on which a process listens.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -44,7 +44,7 @@ cleanup: { sandbox: delete }
 reconcile: { rows: gateway, settle: 0s }
 `;
 
-/** What a gateway of nobody's custom might give: no session, and an id at the last row alone, if at any. */
+/** What a gateway of no usual kind might give: no session, and an id at the last row alone, if at any. */
 function exportOf(rows: readonly LedgerRow[], hasPair: boolean): string {
   const lines = rows.map(({ time_start, model, cost_usd, request_id }, index) => {
     const id = hasPair && index === rows.length - 1 ? request_id : '';

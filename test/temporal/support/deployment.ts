@@ -31,7 +31,7 @@ import { watchingFakes, type Looks } from './watching-fakes.ts';
 export const BUNDLE = path.resolve(import.meta.dirname, '../../../dist/workflows.bundle.js');
 /** What a deployment has by default: nothing is continued as new in a test that is not about it. */
 const EVENTS_MAX = 2_000;
-/** Whoever waits for an answer that never comes learns it soon. */
+/** A caller that waits for an answer that never comes learns it soon. */
 const REQUEST_WAIT_MS = 15_000;
 /** By default it would name process and machine, in every history. */
 const IDENTITY = 'parley-test';
@@ -48,11 +48,11 @@ export interface DeploymentOptions {
   readonly bundlePath?: string;
   readonly slots?: WorkerSlots;
   readonly requestWaitMs?: number;
-  /** What its workers compare the server's clock with; absent: nobody looks. */
+  /** What its workers compare the server's clock with; absent: they do not compare. */
   readonly steadyClock?: SteadyClock;
   /** What its workers do for schedules; absent: nothing. */
   readonly scheduled?: ScheduleActivities;
-  /** Who looks on at what its workers carry out. */
+  /** Observers of what its workers carry out. */
   readonly observers?: Observers;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A collector that takes spans over HTTP and keeps them as they came.
- * Owns the listener, which ends with whoever opened it; must not assert.
+ * Owns the listener, which ends with the test that opened it; must not assert.
  */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';

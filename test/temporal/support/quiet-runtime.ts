@@ -1,6 +1,6 @@
 /**
  * Temporal's native runtime in a process of tests, with a log of what is worth reading.
- * Owns what is left out: a look that found nothing yet ends its try with a failure by design, and others are meant.
+ * Owns what is left out: a poll that found nothing yet ends its try with a failure by design, and others are meant.
  */
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 

@@ -169,7 +169,7 @@ async function largeBatch(deployment: Deployment): Promise<void> {
   await eventually(async () => (await deployment.store.records.run(LARGE_RUN))?.phase, 'finished');
 }
 
-/** Runs of schedules: one has finished at its second look, the other one goes on until it is cancelled. */
+/** Runs of schedules: one has finished at its second poll, the other one goes on until it is cancelled. */
 class Firings {
   /** At the one that goes on. */
   polls = 0;

@@ -26,7 +26,7 @@ const SIGNALED = 'WORKFLOW_EXECUTION_SIGNALED';
 const STARTED = 'WORKFLOW_TASK_STARTED';
 
 /**
- * Each with one task lost after its batch was said: whoever said it took the envelope after it as one that came later,
+ * Each with one task lost after its batch was said: the worker that said it took the envelope after it as a later one,
  * and said both batches in the next task. A replay takes both envelopes at once.
  */
 export function withTasksJoined(history: History): readonly History[] {
@@ -39,8 +39,8 @@ export function withTasksJoined(history: History): readonly History[] {
 }
 
 /**
- * Each with a task between two envelopes that were taken at once: whoever said their batch saw that task joined with the
- * next. A replay takes the second envelope while the batch of the first is being said.
+ * Each with a task between two envelopes that were taken at once: the worker that said their batch saw that task joined
+ * with the next. A replay takes the second envelope while the batch of the first is being said.
  */
 export function withTasksSplit(history: History): readonly History[] {
   const split = (envelopes: Found, task: Found): Found => [
@@ -103,7 +103,7 @@ function copies(found: Found): Found {
 }
 
 /**
- * Whoever took a lost task anew said in its end which ways of Temporal's SDK it went by, those of the lost one as well: a
+ * The worker that took a lost task anew recorded which SDK flags it used, those of the lost task as well: a
  * history without them would be replayed in ways of older SDKs, which end a run before a request of the same task.
  */
 function withFlagsOf(lost: Event | undefined, completed: Event | undefined): Event | undefined {

@@ -1,6 +1,6 @@
 /**
- * Fake activities whose watches can be looked at, as a driver on Temporal does.
- * Owns what a look finds by default: the agent has finished, and the sandbox is busy for another hour.
+ * Fake activities whose watches can be polled, as a driver on Temporal does.
+ * Owns what a poll finds by default: the agent has finished, and the sandbox is busy for another hour.
  */
 import type { PollResult } from '../../../activities/activity.ts';
 import type { ActivityCommand, CommandOf } from '../../../core/machine/command.ts';

@@ -1,9 +1,9 @@
 /**
  * A stand-in for the interfaces of GitHub, GitLab and Gitea: it is none of them.
- * It answers the calls that are made of them in the shapes of their official OpenAPI documents (for GitHub the types
+ * It answers calls to them in the shapes of their official OpenAPI documents (for GitHub the types
  * of its client, which are made from that document), from one set of issues and pull
- * requests in memory. Owns what it was asked, refusals on demand, and that it doubles what it is told to double; whether
- * the real hosts do the same is shown by nobody here.
+ * requests in memory. Owns its record of requests, refusals on demand, and what it imitates; whether the real hosts
+ * do the same is not shown here.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
  * What the stand-in API server refuses to create: what is beyond a quota, and pods below the level of its namespace.
- * Owns the sentences too: callers tell a quota from missing rights by them.
+ * Owns the sentences too: callers distinguish a quota from missing rights by them.
  */
 import type { PodSecurity } from '../../../../runtimes/kubernetes/options.ts';
 import { ApiRefusal } from './api-object.ts';

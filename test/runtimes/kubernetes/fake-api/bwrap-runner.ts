@@ -2,7 +2,7 @@
  * Pods as real processes: each container in namespaces of its own, as a node would run it.
  * Owns the translation from a pod's form to bubblewrap: user, read-only root, mounts, environment, network. A pod has
  * only its loopback; what asks for its address is led there through a socket, as the network of a cluster would. Where
- * root runs the test, users of a pod are users of this side, as on a node; else all of them are whoever runs it.
+ * root runs the test, users of a pod are users of this side, as on a node; else all of them are the user of the test.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -44,7 +44,7 @@ export interface BwrapRunnerOptions {
 export function createBwrapRunner(
   options: BwrapRunnerOptions,
 ): PodRunner & { volumeDir(uid: string): string } {
-  // As a node is no child of whoever runs the test.
+  // A node is no child of the process that runs the test.
   keepDescriptorsFromChildren();
   const logs = new Map<string, string>();
   const volumeDir = (uid: string): string => path.join(options.dir, 'volumes', uid);
@@ -215,7 +215,7 @@ function foldersTo(targets: readonly string[]): readonly string[] {
   return [...new Set(above)].flatMap((folder) => ['--perms', '0755', '--dir', folder]);
 }
 
-/** What it takes to become somebody who has none of it. */
+/** What it takes to become a user without these rights. */
 const CHANGE_USER = ['SETUID', 'SETGID', 'SETPCAP'];
 
 interface Identity {
@@ -249,7 +249,7 @@ function becoming({ pod }: PodPlace, container: Container): readonly string[] {
   return ['setpriv', ...user, '--bounding-set', '-all', '--inh-caps', '-all', '--'];
 }
 
-/** As a node hands a volume to the group of a pod, on the way down to it only. */
+/** As a node gives a volume to the group of a pod, on the way down to it only. */
 function handOver(directory: string, pod: ApiObject): void {
   const group = Number(pod.spec?.securityContext?.['fsGroup'] ?? 0);
   if (!IS_ROOT) return;

@@ -1,6 +1,6 @@
 /**
  * The scheduler, the node and the volume controller of the stand-in cluster.
- * Owns the life of a pod: placed, its image there, its containers running, told to end, gone; and when a volume goes.
+ * Owns the life of a pod: placed, its image there, its containers running, asked to end, gone; and when a volume goes.
  * What a container is, its runner decides.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -36,7 +36,7 @@ export interface Kubelet {
   unschedulable: string | null;
   /** Images that can be had; null: all. */
   images: ReadonlySet<string> | null;
-  /** While true no pod that was told to end is confirmed to be gone. */
+  /** While true no pod that was asked to end is confirmed to be gone. */
   isAway: boolean;
   /** Ends the main container as the kernel or the node would. */
   end(pod: string, end: ContainerEnd, status?: Partial<PodStatus>): void;
@@ -91,7 +91,7 @@ class Node implements Kubelet {
     if (resource !== 'pods') return;
     // Another node's, if there is one of that name.
     if ((object.spec?.nodeName ?? NODE) !== NODE) return;
-    // Removed without a grace: nobody waits for what still runs.
+    // Removed without a grace: what still runs is not waited for.
     if (type === 'DELETED') this.#do(this.#running.get(uid)?.stop(0) ?? Promise.resolve());
     if (type === 'ADDED') {
       this.#starting.add(uid);

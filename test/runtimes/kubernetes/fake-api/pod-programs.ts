@@ -6,7 +6,7 @@ import { quoted } from '../../../../core/text/shell-word.ts';
 
 export const AGENT_PORT = 8_000;
 export const NETWORK_DIR = '/run/pod-network';
-/** What nodes call it; a shell stands in, which looks after every dead child as well. */
+/** What nodes call it; a shell stands in, which reaps every dead child as well. */
 export const FIRST_PROCESS = '/pause';
 
 /** Leads a socket that the node sees to the loopback of the pod. */

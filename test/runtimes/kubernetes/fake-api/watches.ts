@@ -23,11 +23,11 @@ export interface Watches {
   readonly opened: number;
   /** Breaks every open stream, in the middle of a line. */
   cut(): void;
-  /** Ends every open stream in order: whatever was told before is heard. */
+  /** Ends every open stream in order: whatever was sent before is received. */
   finish(): void;
-  /** Tells every stream the newest version and nothing else. */
+  /** Sends every stream the newest version and nothing else. */
   bookmark(): void;
-  /** While true streams stay open and tell nothing: a line that died in silence. */
+  /** While true streams stay open and send nothing: a connection that died in silence. */
   isDeaf: boolean;
 }
 
