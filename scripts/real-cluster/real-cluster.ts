@@ -37,7 +37,7 @@ function startVolumes(core: CoreV1Api, folder: string): VolumeMaker {
   const working = run();
   async function run(): Promise<void> {
     while (!stopped.signal.aborted) {
-      // Others change what was just read: the next look sees it.
+      // Another process may change what was just read: the next poll sees it.
       await lookAround(core, folder).catch(() => undefined);
       await pause(VOLUMES_POLL_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
     }
