@@ -18,6 +18,9 @@ export function of(file: string, fields: Readonly<Record<string, string>>): Reco
 const START = 'api/conversations/start.ts';
 const PAGE = of('api/application/cursor.ts', { page_id: 'page_id', limit: 'limit' });
 
+/** Of a list that is in memory. */
+const LIST_PAGE = of('api/application/cursor.ts', { page_id: 'Number(pageId)', limit: 'from + limit' });
+
 const START_FIELDS: Readonly<Record<string, Reader>> = {
   ...of(START, {
     initial_message: 'request.initial_message ?? null',
@@ -226,11 +229,10 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
     'llm.api_key': { file: 'api/settings/profile-routes.ts', text: 'llm.api_key', note: KEPT },
   },
   'rename_profile body': of('api/settings/profile-routes.ts', { new_name: 'new_name' }),
-  'search_secrets query': of('api/settings/secret-routes.ts', {
-    name__contains: 'query.name__contains',
-    page_id: 'Number(query.page_id)',
-    limit: 'from + query.limit',
-  }),
+  'search_secrets query': {
+    ...of('api/settings/secret-routes.ts', { name__contains: 'query.name__contains' }),
+    ...LIST_PAGE,
+  },
   'store_secret body': of('api/settings/secret-routes.ts', {
     name: '{ name, value, description }',
     value: '{ name, value, description }',
@@ -280,11 +282,10 @@ export const API_FIELDS: Readonly<Record<string, Readonly<Record<string, Reader>
     'fields.custom_llm_extra_headers': 'custom_llm_extra_headers',
     revision: 'body: { fields, revision }',
   }),
-  'search_models query': of('api/application/service-routes.ts', {
-    query: 'query.query',
-    page_id: 'Number(query.page_id)',
-    limit: 'from + query.limit',
-  }),
+  'search_models query': {
+    ...of('api/application/service-routes.ts', { query: 'query.query' }),
+    ...LIST_PAGE,
+  },
 };
 
 /** Fields of answers that are the same in every answer, and why they are there. */
