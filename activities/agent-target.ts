@@ -85,24 +85,24 @@ export interface ItemOrder {
 
 /**
  * Has a sandbox that was released resumed, so that work in it can be checked and collected (D7).
- * @throws ParleyError sandbox_resuming where it was: the command is tried again until it is up
+ * @throws ParleyError sandbox_resuming where it was, until the request has reached it, and again where its resume failed;
+ * sandbox_starting while it is on its way up, or in the line for a slot
  */
 export async function resumeReleased(
   world: World,
   { id, conversationId }: ItemOrder,
-  { releasedAt }: Pick<SandboxRow, 'releasedAt'>,
+  { releasedAt, transition, detail }: Pick<SandboxRow, 'releasedAt' | 'transition' | 'detail'>,
 ): Promise<void> {
   if (releasedAt === null) return;
+  const doing = `Cannot reach the sandbox of conversation "${conversationId}"`;
+  if (transition !== null) throw new ParleyError('sandbox_starting', `${doing}: it is being resumed`);
   // One request per minute: a resume that failed is requested again.
   const requestId = `resume/${id}/${Math.floor(world.clock.now() / MINUTE_MS)}`;
   await world.notifier.deliver({
     to: { machine: 'conversation', id: conversationId },
     event: { type: 'accessRequested', requestId },
   });
-  throw new ParleyError(
-    'sandbox_resuming',
-    `Cannot reach the sandbox of conversation "${conversationId}": it is being resumed`,
-  );
+  throw new ParleyError('sandbox_resuming', `${doing}: ${detail ?? 'it was released'}`);
 }
 
 function stale({ sandboxId, generation }: Incarnation, current: number): ParleyError {

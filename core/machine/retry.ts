@@ -31,11 +31,12 @@ const DOUBLINGS_MAX = 20;
 
 /**
  * Milliseconds until the next try after an error; null when it is definite, or the tries are used up. A sandbox on its way
- * back is waited for as long as the machine wants it, since its way may lead through the line for a slot (D29).
+ * up is waited for as long as the machine wants it, since its way may lead through the line for a slot (D29); it ends in
+ * a sandbox that is up, or in a resume that failed.
  */
 export function waitAfter({ code, retry }: Obstacle, policy: RetryPolicy, tried: number): number | null {
   if (!retry) return null;
-  return waitBeforeRetry(code === 'sandbox_resuming' ? PATIENT : policy, tried);
+  return waitBeforeRetry(code === 'sandbox_starting' ? PATIENT : policy, tried);
 }
 
 /** Milliseconds until the next try; null when the tries are used up. `tried` counts tries before the one that failed. */

@@ -11,7 +11,7 @@ import type { PlacementModel } from './placement-model.ts';
 const TRIES_PER_MINUTE = 4;
 const RESUMING: CallError = {
   reason: 'its sandbox is being resumed',
-  code: 'sandbox_resuming',
+  code: 'sandbox_starting',
   isDefinite: false,
   afterMs: 0,
 };

@@ -288,6 +288,24 @@ describe('verifyItem', () => {
     ]);
   });
 
+  it('waits for a sandbox that is on its way up, and requests nothing', async () => {
+    const around = await checking('true');
+    const sandbox = { status: 'PAUSED', transition: 'resuming', releasedAt: T0, sequence: 2 } as const;
+    await inSandbox(around, { sandbox });
+    await expect(attempt(around, order)).rejects.toMatchObject({ code: 'sandbox_starting', retry: true });
+    expect(around.told).toEqual([]);
+  });
+
+  it('says in the end why the resume failed', async () => {
+    const around = await checking('true');
+    const sandbox = { status: 'PAUSED', releasedAt: T0, detail: 'no such image', sequence: 2 } as const;
+    await inSandbox(around, { sandbox });
+    expect(await answerOf(around, order)).toMatchObject({
+      type: 'verifyFailed',
+      reason: expect.stringMatching(/^sandbox_resuming: .*no such image$/),
+    });
+  });
+
   it('runs in the workspace, and keeps what was printed without secrets', async () => {
     const around = await checking('cat made; echo hunter2');
     writeFileSync(path.join(around.folder, 'made'), '');

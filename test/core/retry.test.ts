@@ -14,9 +14,9 @@ describe('waitAfter', () => {
       );
   });
 
-  it.each([0, 7, 1_000])('waits for a sandbox on its way back, whatever the policy, at try %s', (tried) => {
+  it.each([0, 7, 1_000])('waits for a sandbox on its way up, whatever the policy, at try %s', (tried) => {
     const waits = [BRIEF, PATIENT].map((policy) =>
-      waitAfter({ code: 'sandbox_resuming', retry: true }, policy, tried),
+      waitAfter({ code: 'sandbox_starting', retry: true }, policy, tried),
     );
     expect(new Set(waits)).toEqual(new Set([waitBeforeRetry(PATIENT, tried)]));
     expect(waits).not.toContain(null);
