@@ -32,9 +32,7 @@ export const refusedAs =
   (
     { id: commandId }: Pick<CommandOf<ActivityCommandType>, 'id'>,
     { code, message: reason }: ParleyError,
-  ) => ({
-    ...{ type, commandId, code, reason },
-  });
+  ) => ({ type, commandId, code, reason });
 
 /** What one poll of a watch found: its answer, or when to poll again and what to remember until then. */
 export type PollResult =

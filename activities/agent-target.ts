@@ -2,7 +2,8 @@
  * Finding the Agent Server of an incarnation.
  * Owns the translation of what a runtime sees into an address or the right error.
  */
-import type { ConversationId, SandboxId } from '../core/ids.ts';
+import type { SandboxId } from '../core/ids.ts';
+import type { CommandOf } from '../core/machine/command.ts';
 import type { SandboxRow } from '../core/machine/projection.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import { MINUTE_MS } from '../core/time.ts';
@@ -77,12 +78,6 @@ export async function agentTarget(world: World, incarnation: Incarnation): Promi
   }
 }
 
-/** An order of a run that still needs the sandbox of its item. */
-export interface ItemOrder {
-  readonly id: string;
-  readonly conversationId: ConversationId;
-}
-
 /**
  * Has a sandbox that was released resumed, so that work in it can be checked and collected (D7).
  * @throws ParleyError sandbox_resuming where it was, until the request has reached it, and again where its resume failed;
@@ -90,7 +85,7 @@ export interface ItemOrder {
  */
 export async function resumeReleased(
   world: World,
-  { id, conversationId }: ItemOrder,
+  { id, conversationId }: Pick<CommandOf<'verifyItem'>, 'id' | 'conversationId'>,
   { releasedAt, transition, detail }: Pick<SandboxRow, 'releasedAt' | 'transition' | 'detail'>,
 ): Promise<void> {
   if (releasedAt === null) return;
