@@ -170,10 +170,10 @@ export class Engine implements Notifier {
       const leftOver = rest.map((tell) => this.toInbox(tell));
       const changes = { ...batch.toCommit(leftOver.map(({ entry }) => entry)), outboxRetried: retries };
       if (!batch.isEmpty || retries.length > 0) await this.write(batch, changes);
-      for (const record of batch.steps) this.options.onStep?.(record);
       this.publish(batch);
       for (const { arrival } of leftOver) this.push(arrival, NOBODY);
       for (const { caller } of arrivals) caller.committed();
+      for (const record of batch.steps) this.options.onStep?.(record);
       this.options.onCommit?.(applied);
     });
     if (!isCommitted) refuseAll(arrivals);

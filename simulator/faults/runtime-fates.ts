@@ -2,7 +2,6 @@
  * What becomes of one try of a call of the runtime or of an Agent Server.
  * Owns which faults can strike which call, and what each means for its caller; must not carry anything out.
  */
-import type { ErrorCode } from '../../core/error-catalogue.ts';
 import type { ActivityCommandType } from '../../core/machine/command.ts';
 import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
@@ -21,8 +20,6 @@ export interface CallError {
   readonly reason: string;
   /** True: a repeat will not help, as with `runtime_failed`. */
   readonly isDefinite: boolean;
-  /** Where it decides how long the call is tried again. */
-  readonly code?: ErrorCode;
   /** Milliseconds until the caller sees it. */
   readonly afterMs: number;
 }

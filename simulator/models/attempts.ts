@@ -5,7 +5,7 @@
 import type { ActivityCommand, MachineEvent } from '../../core/machine/command.ts';
 import type { SandboxId } from '../../core/ids.ts';
 import { retryOf } from '../../core/machine/resource.ts';
-import { waitAfter } from '../../core/machine/retry.ts';
+import { waitBeforeRetry } from '../../core/machine/retry.ts';
 import { CALL_KINDS, fateOf, NORMAL, type Ask, type CallError, type Fate } from '../faults/runtime-fates.ts';
 import type { RuntimeIncidents } from '../faults/runtime-incidents.ts';
 import type { Injector } from '../faults/injector.ts';
@@ -57,10 +57,8 @@ export class Attempts {
   }
 
   private try(one: Try): void {
-    const { port, models, random, outcomes } = this.parts;
+    const { port, models, random } = this.parts;
     const { command, name } = one;
-    const released = outcomes.resumeReleased(command, one.tried);
-    if (released !== null) return this.failed(one, released);
     const fate = this.fateOf(one);
     const takesMs = draw(durationOf(models, command.type), random.split(`time/${name}`));
     port.later(command.id, port.now() + takesMs + fate.slowMs, () => this.reach(one, fate));
@@ -145,10 +143,10 @@ export class Attempts {
     return this.parts.incidents.obstacle(id, SHORT_OF[kind]);
   }
 
-  private failed(one: Try, { reason, isDefinite, code = 'runtime_unreachable', afterMs }: CallError): void {
+  private failed(one: Try, { reason, isDefinite, afterMs }: CallError): void {
     const { port } = this.parts;
     const { command, tried, name } = one;
-    const waitMs = waitAfter({ code, retry: !isDefinite }, retryOf(command.type), tried);
+    const waitMs = isDefinite ? null : waitBeforeRetry(retryOf(command.type), tried);
     const base = name.slice(0, tried === 0 ? undefined : name.lastIndexOf('+'));
     const next = (): void =>
       waitMs === null

@@ -16,7 +16,6 @@ import type { ModelOptions, Policy } from './model-options.ts';
 import type { PlacementModel } from './placement-model.ts';
 import type { RunModel } from './run-model.ts';
 import type { RuntimeModel } from './runtime-model.ts';
-import { resumeReleased } from './resume-released.ts';
 import { offerRoom, type Slotted } from './slot-seeker.ts';
 
 /** Commands that one effect answers; the others wait for something, or write one line. */
@@ -54,11 +53,6 @@ export class Outcomes {
 
   constructor(parts: Parts) {
     this.parts = parts;
-  }
-
-  /** Null: the order can be carried out. */
-  resumeReleased(command: CarriedOut, tried: number): CallError | null {
-    return resumeReleased(command, tried, this.parts);
   }
 
   of(command: CarriedOut): Outcome {
@@ -220,9 +214,15 @@ export class Outcomes {
       case 'startConversation':
         return this.startConversation(command);
       case 'verifyItem': {
-        const { index, conversationId } = command;
-        const passed = !random.split(`verify/${conversationId}`).happens(models.checkFails);
-        return { type: 'itemVerified', commandId, index, passed, detail: passed ? null : 'exit code 1' };
+        const name = `verify/${command.conversationId}`;
+        const passed = !random.split(name).happens(models.checkFails);
+        return {
+          type: 'itemVerified',
+          commandId,
+          index: command.index,
+          passed,
+          detail: passed ? null : 'exit code 1',
+        };
       }
       case 'collectItem':
         return runs.collected(command, agents.find(command.conversationId)?.spentBy(port.now()) ?? 0);

@@ -21,7 +21,6 @@ import { drawAs } from './distribution.ts';
 import { failureOf, Failures } from './failures.ts';
 import { durationOf, type ModelOptions, type Policy } from './model-options.ts';
 import { IdleWatches } from './idle-watches.ts';
-import { PATIENT, waitBeforeRetry } from '../../core/machine/retry.ts';
 import { isAnswer, Outcomes, type CarriedOut } from './outcomes.ts';
 import { PlacementModel } from './placement-model.ts';
 import { RunModel } from './run-model.ts';
@@ -283,14 +282,10 @@ export class World implements WorldModel, WorldFacts {
     this.port.later(command.id, this.port.now(), () => this.port.answer(command, null));
   }
 
-  private carryOut(command: CarriedOut, tried = 0): void {
+  private carryOut(command: CarriedOut): void {
     if (this.attempts !== null) return this.attempts.begin(command);
     const { port, models, outcomes } = this;
-    const again = outcomes.resumeReleased(command, tried) === null ? null : waitBeforeRetry(PATIENT, tried);
-    if (again !== null)
-      return port.later(command.id, port.now() + again, () => this.carryOut(command, tried + 1));
-    const name = `time/${command.id}${tried === 0 ? '' : `+${tried}`}`;
-    const at = port.now() + drawAs(durationOf(models, command.type), this.random, name);
+    const at = port.now() + drawAs(durationOf(models, command.type), this.random, `time/${command.id}`);
     port.later(command.id, at, () => {
       const outcome = this.failures.fails(command) ? failureOf(command) : outcomes.of(command);
       port.answer(command, isAnswer(outcome) ? outcome : failureOf(command));
