@@ -10,6 +10,11 @@ import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.
 
 const ALL_MS_MAX = 600_000;
 const PART = ['--limit', '2', '--concurrency', '2'];
+/**
+ * A gateway bills a call also when its caller is killed before the answer: its row has an id that no run knows. Two
+ * conversations may have one each in flight then, of less than $0.001; a whole item costs $0.0035.
+ */
+const CUT_CALLS_USD = 0.002;
 
 let batch: UpgradeBatch;
 let services: RunningProgram[] = [];
@@ -17,7 +22,10 @@ let services: RunningProgram[] = [];
 beforeAll(async () => {
   batch = await openUpgradeBatch({
     repositories: 2,
-    edits: [['gateway.yaml', 'latency_ms: 50', 'latency_ms: 300']],
+    edits: [
+      ['gateway.yaml', 'latency_ms: 50', 'latency_ms: 300'],
+      ['job.yaml', 'unmatched_usd: 0', `unmatched_usd: ${CUT_CALLS_USD}`],
+    ],
   });
 }, ALL_MS_MAX);
 afterAll(() => {
