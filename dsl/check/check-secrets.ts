@@ -78,7 +78,8 @@ function checkExists({ report, world }: CheckContext, entry: TreeEntry): void {
   );
 }
 
-function referenceOf(tree: Tree): SecretReference | null {
+/** What is declared of a secret; null where that is nothing whole. */
+export function referenceOf(tree: Tree | undefined): SecretReference | null {
   const from = textOf(childOf(tree, 'from'));
   const name = textOf(childOf(tree, 'name'));
   const path = textOf(childOf(tree, 'path'));
