@@ -60,6 +60,9 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
   return rows.length === 0 ? [] : [{ kind: 'table', columns, rows }];
 }
 
+/** Holds every entry. */
+const JSONL_REPORT = 'a .jsonl report';
+
 interface Bound {
   readonly shownMax: number;
   /** What one entry is. */
@@ -76,8 +79,6 @@ export function boundedTable<Entry>(
   const more = rest > 0 ? [text(`And ${counted(rest, what)} more: ${JSONL_REPORT} holds all.`)] : [];
   return [...table(columns, entries.slice(0, shownMax).map(cells)), ...more];
 }
-
-const JSONL_REPORT = 'a .jsonl report';
 
 /** At most `shownMax` entries in words; the rest is counted, and `where` says where to find it. */
 export function boundedList<Entry>(
