@@ -78,8 +78,7 @@ function checkExists({ report, world }: CheckContext, entry: TreeEntry): void {
   );
 }
 
-/** What is declared of a secret; null where that is nothing whole. */
-export function referenceOf(tree: Tree | undefined): SecretReference | null {
+function referenceOf(tree: Tree): SecretReference | null {
   const from = textOf(childOf(tree, 'from'));
   const name = textOf(childOf(tree, 'name'));
   const path = textOf(childOf(tree, 'path'));

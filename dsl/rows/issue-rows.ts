@@ -11,11 +11,10 @@ import {
 } from '../../core/plan/plan-issue.ts';
 import type { SecretReference } from '../../core/plan/plan.ts';
 import type { FieldTypes } from '../plan/plan-scope.ts';
-import { referenceOf } from '../check/check-secrets.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import { HOST, INTERPOLATION_MARK, REPOSITORY } from '../schema/text-rule.ts';
-import { childOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../read/tree.ts';
+import { childOf, entryOf, itemsOf, textOf, treeAt, type Tree, type TreeEntry } from '../read/tree.ts';
 import type { AskedIssues, JobWorld } from '../world.ts';
 import { unread, type DataFile } from './data-file.ts';
 import type { Row } from './row.ts';
@@ -120,7 +119,11 @@ function wordOf(tree: Tree | undefined, words: readonly IssueState[]): IssueStat
 }
 
 function tokenOf(root: Tree, name: string | null): SecretReference | null {
-  return name === null ? null : referenceOf(childOf(childOf(root, 'secrets'), name));
+  const declared = name === null ? undefined : entryOf(childOf(root, 'secrets'), name)?.value;
+  const from = textOf(childOf(declared, 'from'));
+  const [named, path] = [textOf(childOf(declared, 'name')), textOf(childOf(declared, 'path'))];
+  if ((from === 'env' || from === 'store') && named !== null) return { from, name: named };
+  return from === 'file' && path !== null ? { from, path } : null;
 }
 
 function* rowsOf(
