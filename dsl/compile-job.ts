@@ -106,7 +106,7 @@ export function compileAmendable(source: JobSource, world: TracedWorld): Amendab
   const plan = planJob(job, { ...context, prompts, ...defined({ onItem: world.onItem }) });
   if (plan !== null) {
     const hasPrice = (model: string): boolean | null => world.hasPrice?.(model) ?? null;
-    lint({ plan, job, root, report, models: world.models ?? null, hasPrice });
+    lint({ plan, root, report, models: world.models ?? null, hasPrice });
   }
   if (plan === null || report.hasErrors()) return { ...failed, ...found() };
   return {

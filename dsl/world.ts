@@ -9,6 +9,15 @@ import type { Hasher } from './plan/plan-text.ts';
 /** Why a file is not read. */
 export type FileProblem = 'missing' | 'directory' | 'special' | 'too_large' | 'binary';
 
+/** The same in words, behind the name of the file. */
+export const FILE_PROBLEM_WORDS: Readonly<Record<FileProblem, string>> = {
+  missing: 'does not exist',
+  directory: 'is a folder',
+  special: 'is a pipe, a socket or a device',
+  too_large: 'is too large',
+  binary: 'is not text',
+};
+
 /** A text file, or why there is none. */
 export type FileRead = { readonly text: string } | { readonly problem: FileProblem };
 

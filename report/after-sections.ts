@@ -40,14 +40,7 @@ export function deliverySection({ items }: ReportData): Section {
       commit?.slice(0, COMMIT_CHARACTERS) ?? '-',
       ...(asksPulls ? [pullRequest ?? '-'] : []),
     ]);
-  const columns = [
-    'key',
-    'state',
-    'repository',
-    'branch',
-    'commit',
-    ...(asksPulls ? ['pull request'] : []),
-  ].map((title) => left(title));
+  const titles = ['key', 'state', 'repository', 'branch', 'commit', ...(asksPulls ? ['pull request'] : [])];
   const troubles = delivered.filter(({ problem }) => problem !== null);
   return {
     title: 'Branches',
@@ -56,14 +49,11 @@ export function deliverySection({ items }: ReportData): Section {
         ? []
         : [
             text(`${words}.`, failed === 0 && troubles.length === 0 ? 'plain' : 'bad'),
-            ...table(columns, rows),
+            ...table(titles.map(left), rows),
             ...boundedList(
               troubles,
               ({ key, problem }) => `${key}: ${cut(problem ?? '', PROBLEM_CHARACTERS_MAX)}`,
-              {
-                shownMax: PROBLEMS_SHOWN_MAX,
-                where: 'a .jsonl report',
-              },
+              { shownMax: PROBLEMS_SHOWN_MAX },
             ),
           ],
   };

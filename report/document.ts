@@ -4,7 +4,7 @@
  */
 import { counted } from '../core/text/counted.ts';
 
-export interface Link {
+interface Link {
   readonly text: string;
   readonly href: string;
 }
@@ -60,19 +60,34 @@ export function table(columns: readonly Column[], rows: readonly (readonly Cell[
   return rows.length === 0 ? [] : [{ kind: 'table', columns, rows }];
 }
 
-/** Follows a table that shows the first rows only. */
-export function andMore(rest: number, what: string): readonly Block[] {
-  return rest === 0 ? [] : [text(`And ${counted(rest, what)} more: a .jsonl report holds all.`)];
+/** Holds every entry. */
+const JSONL_REPORT = 'a .jsonl report';
+
+interface Bound {
+  readonly shownMax: number;
+  /** What one entry is. */
+  readonly what: string;
+}
+
+/** A table of the first entries only; the rest is counted. */
+export function boundedTable<Entry>(
+  columns: readonly Column[],
+  { entries, cells }: { readonly entries: readonly Entry[]; cells(entry: Entry): readonly Cell[] },
+  { shownMax, what }: Bound,
+): readonly Block[] {
+  const rest = entries.length - shownMax;
+  const more = rest > 0 ? [text(`And ${counted(rest, what)} more: ${JSONL_REPORT} holds all.`)] : [];
+  return [...table(columns, entries.slice(0, shownMax).map(cells)), ...more];
 }
 
 /** At most `shownMax` entries in words; the rest is counted, and `where` says where to find it. */
 export function boundedList<Entry>(
   entries: readonly Entry[],
   words: (entry: Entry) => string,
-  bound: { readonly shownMax: number; readonly where: string },
+  { shownMax, where = JSONL_REPORT }: { readonly shownMax: number; readonly where?: string },
 ): readonly Block[] {
   if (entries.length === 0) return [];
-  const shown = entries.slice(0, bound.shownMax).map(words);
+  const shown = entries.slice(0, shownMax).map(words);
   const rest = entries.length - shown.length;
-  return [{ kind: 'list', entries: rest === 0 ? shown : [...shown, `and ${rest} more, in ${bound.where}`] }];
+  return [{ kind: 'list', entries: rest === 0 ? shown : [...shown, `and ${rest} more, in ${where}`] }];
 }

@@ -4,7 +4,7 @@
  */
 import type { Score } from '../core/run/items/item-evidence.ts';
 import { wholeItems, type WholeItem } from '../core/run/items/whole-items.ts';
-import { left, right, table, text, type Section, andMore } from './document.ts';
+import { boundedTable, left, right, table, text, type Section } from './document.ts';
 import { addSpend, NO_SPEND } from './own-spend.ts';
 import type { ReportData, ReportItem } from './report-data.ts';
 import { duration, spentWords, usdWords } from './report-words.ts';
@@ -34,18 +34,23 @@ export function agentSection({ items }: ReportData): Section {
                 right('spent'),
                 right('a success'),
               ],
-              groupsOf(items).map(cells),
+              groupsBy(items, ({ agent }) => agent ?? UNNAMED).map(cells),
             ),
           ],
   };
 }
 
-/** By agent and model, in the order of the plan. */
-function groupsOf(items: readonly ReportItem[]): readonly (readonly ReportItem[])[] {
+/** By name and model, in the order of the plan. */
+function groupsBy(
+  items: readonly ReportItem[],
+  nameOf: (item: ReportItem) => string,
+): readonly (readonly ReportItem[])[] {
   const groups = new Map<string, ReportItem[]>();
   for (const item of items) {
-    const name = `${item.agent ?? UNNAMED}\n${item.model}`;
-    groups.set(name, [...(groups.get(name) ?? []), item]);
+    const name = `${nameOf(item)}\n${item.model}`;
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [item]);
+    else group.push(item);
   }
   return [...groups.values()];
 }
@@ -80,8 +85,6 @@ const DIGITS = 6;
 export function scoreSection({ items }: ReportData): Section {
   const measured = items.filter(({ scores }) => scores.length > 0);
   const names = [...new Set(measured.flatMap(({ scores }) => scores.map(({ name }) => name)))];
-  const shown = measured.slice(0, ITEMS_SHOWN_MAX);
-  const rest = measured.length - shown.length;
   const columns = names.map((name) => right(name));
   return {
     title: 'Scores',
@@ -94,24 +97,20 @@ export function scoreSection({ items }: ReportData): Section {
               [left('conversation'), left('model'), right('n'), ...columns],
               averages(measured, names),
             ),
-            ...table(
+            ...boundedTable(
               [left('key'), ...columns],
-              shown.map(({ key, scores }) => [key, ...names.map((name) => cell(scores, name))]),
+              {
+                entries: measured,
+                cells: ({ key, scores }) => [key, ...names.map((name) => cell(scores, name))],
+              },
+              { shownMax: ITEMS_SHOWN_MAX, what: 'conversation' },
             ),
-            ...andMore(rest, 'conversation'),
           ],
   };
 }
 
 function averages(items: readonly ReportItem[], names: readonly string[]): readonly (readonly string[])[] {
-  const groups = new Map<string, ReportItem[]>();
-  for (const item of items) {
-    const name = `${item.entry}\n${item.model}`;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [item]);
-    else group.push(item);
-  }
-  return [...groups.values()].map((group) => [
+  return groupsBy(items, ({ entry }) => entry).map((group) => [
     group[0]?.entry ?? '',
     group[0]?.model ?? '',
     String(group.filter(({ scores }) => scores.some(({ value }) => value !== null)).length),
@@ -155,23 +154,16 @@ export function wholeWords({ succeeded, copies, rule }: WholeItem): string {
 
 /** Without blocks where every conversation is judged by itself. */
 export function wholeSection({ items }: ReportData): Section {
-  const wholes = wholesOf(items);
-  const shown = wholes.slice(0, WHOLES_SHOWN_MAX);
-  const rest = wholes.length - shown.length;
   return {
     title: 'Items as a whole',
-    blocks: [
-      ...table(
-        [left('item'), right('succeeded'), right('copies'), left('rule'), left('outcome')],
-        shown.map(({ key, succeeded, copies, rule, verdict }) => [
-          key,
-          String(succeeded),
-          String(copies),
-          rule,
-          verdict,
-        ]),
-      ),
-      ...andMore(rest, 'item'),
-    ],
+    blocks: boundedTable(
+      [left('item'), right('succeeded'), right('copies'), left('rule'), left('outcome')],
+      { entries: wholesOf(items), cells: wholeCells },
+      { shownMax: WHOLES_SHOWN_MAX, what: 'item' },
+    ),
   };
+}
+
+function wholeCells({ key, succeeded, copies, rule, verdict }: WholeItem): readonly string[] {
+  return [key, String(succeeded), String(copies), rule, verdict];
 }

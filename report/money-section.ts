@@ -91,34 +91,26 @@ function lostLine({ spendLost }: ReportData): readonly Block[] {
   return [text(`${words.charAt(0).toUpperCase()}${words.slice(1)}.`, 'bad')];
 }
 
-/** Null when there is nothing to say beyond the verdict. */
-export function reconciliationSection({ reconciliation }: ReportData): Section | null {
-  if (reconciliation?.kind !== 'done') return null;
-  const { rows } = reconciliation;
-  const words = rowWords(reconciliation);
-  return {
-    title: 'Reconciliation',
-    blocks: [
-      ...table([left('finding'), right('count')], findings(reconciliation)),
-      text(origin(reconciliation)),
-      ...named(
-        'Rows without a conversation:',
-        rows.filter((row) => row.kind !== 'assigned'),
-        words,
-      ),
-      ...named(
-        'Rows that bill a response again:',
-        rows.filter((row) => row.isDuplicate),
-        words,
-      ),
-      ...named(
-        'Conversations without rows:',
-        reconciliation.result.conversations.filter((one) => one.rows === 0),
-        ({ key, conversationId }) => nameOf(key, conversationId),
-      ),
-      ...named('Calls that nobody billed:', reconciliation.result.unbilledCalls, (callId) => callId),
-    ],
-  };
+/** Without blocks when there is nothing to say beyond the verdict. */
+export function reconciliationSection({ reconciliation }: ReportData): Section {
+  const blocks = reconciliation?.kind === 'done' ? reconciliationBlocks(reconciliation) : [];
+  return { title: 'Reconciliation', blocks };
+}
+
+function reconciliationBlocks(done: ReconciliationDone): readonly Block[] {
+  const { conversations, unbilledCalls } = done.result;
+  const words = rowWords(done);
+  const unmatched = done.rows.filter((row) => row.kind !== 'assigned');
+  const repeated = done.rows.filter((row) => row.isDuplicate);
+  const unbilled = conversations.filter((one) => one.rows === 0);
+  return [
+    ...table([left('finding'), right('count')], findings(done)),
+    text(origin(done)),
+    ...named('Rows without a conversation:', unmatched, words),
+    ...named('Rows that bill a response again:', repeated, words),
+    ...named('Conversations without rows:', unbilled, (one) => nameOf(one.key, one.conversationId)),
+    ...named('Calls that nobody billed:', unbilledCalls, (callId) => callId),
+  ];
 }
 
 function named<Entry>(

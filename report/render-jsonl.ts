@@ -13,26 +13,9 @@ export function renderJsonl(data: ReportData): string {
     .join('');
 }
 
-function record(
-  { run, spendLost }: ReportData,
-  {
-    key,
-    entry,
-    matrix,
-    tags,
-    model,
-    agent,
-    row,
-    spend,
-    files,
-    findings,
-    check,
-    scores,
-    delivery,
-    whole,
-  }: ReportItem,
-  billed: BilledSums | null,
-) {
+function record({ run, spendLost }: ReportData, item: ReportItem, billed: BilledSums | null) {
+  const { key, entry, matrix, tags, model, agent, row, spend } = item;
+  const { files, findings, check, scores, delivery, whole } = item;
   return {
     run_id: run.runId,
     plan_hash: run.planHash,

@@ -23,7 +23,7 @@ function block(one: Block): string {
     case 'list':
       return one.entries.map((entry) => `- ${escape(entry)}`).join('\n');
     case 'output':
-      return output(one.lines);
+      return fenced(one.lines.map(plainLine)).join('\n');
     case 'table':
       return [line(one.columns.map(({ title }) => title)), rule(one.columns), ...one.rows.map(line)].join(
         '\n',
@@ -31,12 +31,11 @@ function block(one: Block): string {
   }
 }
 
-/** Between fences that are longer than any in it: inside nothing is markup. */
-function output(lines: readonly string[]): string {
-  const text = lines.map(plainLine).join('\n');
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}text\n${text}\n${fence}`;
+/** Plain lines between fences that are longer than any in them: inside nothing is markup. */
+export function fenced(lines: readonly string[]): readonly string[] {
+  const fences = lines.flatMap((text) => [...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(Math.max(2, ...fences) + 1);
+  return [`${fence}text`, ...lines, fence];
 }
 
 function line(cells: readonly Cell[]): string {
@@ -53,7 +52,7 @@ function cell(content: Cell): string {
 }
 
 /** An underscore inside a word is none of Markdown's business, and names read better with it bare. */
-export function escape(text: string): string {
+function escape(text: string): string {
   return oneLine(text)
     .replaceAll(/[\\`*[\]|~]/g, '\\$&')
     .replaceAll(/(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu, '\\_')

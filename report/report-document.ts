@@ -18,7 +18,7 @@ import {
 
 /** What a report says, before it is drawn as Markdown or a page. */
 export function reportDocument(data: ReportData): ReportDocument {
-  const sections: readonly (Section | null)[] = [
+  const sections = [
     summarySection(data),
     outcomeSection(data),
     wholeSection(data),
@@ -37,7 +37,7 @@ export function reportDocument(data: ReportData): ReportDocument {
 
 /** What a page has below its tiles, failures, table and charts, and above the footnote. */
 export function otherSections(data: ReportData): readonly Section[] {
-  const sections: readonly (Section | null)[] = [
+  const sections = [
     wholeSection(data),
     agentSection(data),
     scoreSection(data),
@@ -50,6 +50,6 @@ export function otherSections(data: ReportData): readonly Section[] {
   return sections.filter(saysSomething);
 }
 
-function saysSomething(section: Section | null): section is Section {
-  return section !== null && section.blocks.length > 0;
+function saysSomething({ blocks }: Section): boolean {
+  return blocks.length > 0;
 }

@@ -3,7 +3,7 @@
  * Pure; owns how a difference is said; must not lay anything out.
  */
 import { unsuccessfulOf } from '../core/machine/projection.ts';
-import { OUTCOMES } from '../core/status.ts';
+import { countEnded } from '../core/run/run-words.ts';
 import type { LastRun, ReportData } from './report-data.ts';
 import { duration, grouped, usdWords } from './report-words.ts';
 
@@ -26,9 +26,7 @@ export function reportTiles(data: ReportData): readonly Tile[] {
 
 /** Of a run that goes on, nothing is said against one that has ended. */
 function comparable({ run, last }: ReportData): LastRun | string {
-  const ended = OUTCOMES.reduce((sum, outcome) => sum + (run.ended[outcome] ?? 0), 0);
-  if (ended < run.total) return 'the run goes on';
-  return last ?? FIRST;
+  return countEnded(run) < run.total ? 'the run goes on' : (last ?? FIRST);
 }
 
 function succeededTile(data: ReportData): Tile {

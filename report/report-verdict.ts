@@ -5,7 +5,7 @@
 import type { ReconciliationDone } from '../core/reconcile/reconciliation-record.ts';
 import { counted } from '../core/text/counted.ts';
 import { unsuccessfulOf, type RunRow } from '../core/machine/projection.ts';
-import { OUTCOMES } from '../core/status.ts';
+import { countEnded } from '../core/run/run-words.ts';
 import { ExactSum, writtenSum } from '../core/money/usd-sum.ts';
 import type { Tone } from './document.ts';
 import type { ReportData } from './report-data.ts';
@@ -23,7 +23,7 @@ export function reportVerdicts(data: ReportData): readonly Verdict[] {
 }
 
 export function workVerdict({ run, toleratedFailures }: ReportData): Verdict {
-  const ended = OUTCOMES.reduce((sum, outcome) => sum + (run.ended[outcome] ?? 0), 0);
+  const ended = countEnded(run);
   const succeeded = run.ended.succeeded ?? 0;
   const all = counted(run.total, 'conversation');
   if (ended < run.total) {

@@ -7,7 +7,7 @@ import { counted } from '../core/text/counted.ts';
 import type { RunItemRow } from '../core/machine/projection.ts';
 import { addSums, type UsdSum } from '../core/money/usd-sum.ts';
 import {
-  andMore,
+  boundedTable,
   left,
   right,
   table,
@@ -68,7 +68,6 @@ export function factSection(data: ReportData): Section {
 export function evidenceSection({ items }: ReportData): Section {
   const failed = items.filter(({ check }) => check.length > 0);
   const lacking = items.flatMap(({ key, findings }) => findings.map((finding) => ({ key, finding })));
-  const where = 'a .jsonl report';
   const rest = failed.length - CHECKS_SHOWN_MAX;
   return {
     title: 'What failed, and what is missing',
@@ -79,14 +78,11 @@ export function evidenceSection({ items }: ReportData): Section {
           text(`The check of ${key} ended with:`),
           { kind: 'output', lines: check },
         ]),
-      ...(rest > 0 ? [text(`And ${counted(rest, 'failed check')} more, in ${where}.`)] : []),
+      ...(rest > 0 ? [text(`And ${counted(rest, 'failed check')} more, in a .jsonl report.`)] : []),
       ...boundedList(
         lacking,
         ({ key, finding }) => `${key}: ${cut(findingWords(finding), DETAIL_CHARACTERS_MAX)}`,
-        {
-          shownMax: DETAILS_SHOWN_MAX,
-          where,
-        },
+        { shownMax: DETAILS_SHOWN_MAX },
       ),
     ],
   };
@@ -132,20 +128,15 @@ export function itemSection(data: ReportData): Section {
     ...(billed === null ? [] : [right('billed')]),
     left('results'),
   ];
-  const shown = data.items.slice(0, ITEMS_SHOWN_MAX);
-  const rest = data.items.length - shown.length;
   return {
     title: 'Conversations',
     blocks: [
-      ...table(
+      ...boundedTable(
         columns,
-        shown.map((item) => itemCells(item, billed)),
+        { entries: data.items, cells: (item) => itemCells(item, billed) },
+        { shownMax: ITEMS_SHOWN_MAX, what: 'conversation' },
       ),
-      ...andMore(rest, 'conversation'),
-      ...boundedList(data.items.filter(hasDetail), detail, {
-        shownMax: DETAILS_SHOWN_MAX,
-        where: 'a .jsonl report',
-      }),
+      ...boundedList(data.items.filter(hasDetail), detail, { shownMax: DETAILS_SHOWN_MAX }),
     ],
   };
 }

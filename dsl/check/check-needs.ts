@@ -5,6 +5,7 @@
 import type { Span } from '../read/text-position.ts';
 import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
+import type { FindingExtra } from './report.ts';
 import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
 import { conversationsOf, type CheckContext } from './check-context.ts';
 
@@ -63,39 +64,39 @@ function circlesOf(edges: ReadonlyMap<string, readonly Edge[]>): readonly (reado
 /** Ids of conversations are unique, and so are names of scores and files of reports. */
 export function checkIds({ root, report }: CheckContext): void {
   const ids = itemsOf(childOf(root, 'conversations')).map((tree) => childOf(tree, 'id'));
-  for (const { text, span, first } of repeated(ids)) {
-    report.add('JOB301', span, `the id ${quote(text)} is taken`, {
-      remedy: 'ids are unique in a job',
-      related: [{ span: first, message: 'first here' }],
-    });
+  for (const { text, span, related } of repeated(ids)) {
+    const remedy = 'ids are unique in a job';
+    report.add('JOB301', span, `the id ${quote(text)} is taken`, { remedy, related });
   }
   for (const entry of itemsOf(childOf(root, 'conversations'))) checkScores(entry, report);
   checkScores(childOf(root, 'defaults'), report);
   const files = itemsOf(childOf(root, 'report')).map((tree) => childOf(tree, 'to'));
-  for (const { text, span, first } of repeated(files)) {
-    report.add('JOB312', span, `a report is written to ${quote(text)} already`, {
-      related: [{ span: first, message: 'first here' }],
-    });
-  }
+  for (const { text, span, related } of repeated(files))
+    report.add('JOB312', span, `a report is written to ${quote(text)} already`, { related });
 }
 
 function checkScores(tree: Tree | undefined, report: CheckContext['report']): void {
   const names = itemsOf(childOf(tree, 'scores')).map((score) => childOf(score, 'name'));
-  for (const { text, span, first } of repeated(names)) {
-    report.add('JOB301', span, `the name ${quote(text)} is taken`, {
-      remedy: 'names of scores are unique in a conversation',
-      related: [{ span: first, message: 'first here' }],
-    });
+  for (const { text, span, related } of repeated(names)) {
+    const remedy = 'names of scores are unique in a conversation';
+    report.add('JOB301', span, `the name ${quote(text)} is taken`, { remedy, related });
   }
 }
 
-function repeated(trees: readonly (Tree | undefined)[]): { text: string; span: Span; first: Span }[] {
+interface Repeated extends Required<Pick<FindingExtra, 'related'>> {
+  readonly text: string;
+  readonly span: Span;
+}
+
+/** Texts that stood before in the list, each with the place of the first. */
+export function repeated(trees: readonly (Tree | undefined)[]): Repeated[] {
   const seen = new Map<string, Span>();
   return trees.flatMap((tree) => {
     const text = textOf(tree);
     if (tree === undefined || text === null) return [];
     const first = seen.get(text);
     if (first === undefined) seen.set(text, tree.span);
-    return first === undefined ? [] : [{ text, span: tree.span, first }];
+    if (first === undefined) return [];
+    return [{ text, span: tree.span, related: [{ span: first, message: 'first here' }] }];
   });
 }

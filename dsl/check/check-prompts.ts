@@ -7,7 +7,7 @@ import { quote } from '../read/quote.ts';
 import type { Report } from './report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
 import { childOf, entriesOf, textOf, type Tree } from '../read/tree.ts';
-import type { FileProblem } from '../world.ts';
+import { FILE_PROBLEM_WORDS, type FileProblem } from '../world.ts';
 import { conversationsOf, type CheckContext } from './check-context.ts';
 
 /** `{{name}}` in a prompt file with `vars`. */
@@ -27,7 +27,7 @@ export function checkPrompts({ root, report, world }: CheckContext): PromptFiles
     if (file === undefined || path === null || !LOCAL_PATH.pattern.test(path)) continue;
     if (!texts.has(path)) {
       const read = world.readFile(path);
-      if ('problem' in read) addFileProblem({ path, file, report }, read.problem);
+      if ('problem' in read) addFileProblem(read.problem, path, { file, report });
       else if (read.text.trim() === '') addEmpty(report, file, `the prompt file ${quote(path)} is empty`);
       else texts.set(path, read.text);
     }
@@ -81,30 +81,19 @@ function addEmpty(report: Report, tree: Tree, message: string): void {
   report.add('JOB304', tree.span, message, { remedy: 'write what the agent is asked to do' });
 }
 
-interface PromptFile {
-  readonly path: string;
-  readonly file: Tree;
-  readonly report: Report;
-}
+const REMEDIES: Partial<Record<FileProblem, string>> = {
+  missing: 'paths are relative to the job file',
+  directory: 'name a file in it',
+  too_large: 'keep prompts short; put data in the repository',
+};
 
-function addFileProblem({ path, file, report }: PromptFile, problem: FileProblem): void {
-  const name = quote(path);
-  switch (problem) {
-    case 'missing':
-      return report.add('JOB303', file.span, `the prompt file ${name} does not exist`, {
-        remedy: 'paths are relative to the job file',
-      });
-    case 'directory':
-      return report.add('JOB305', file.span, `the prompt file ${name} is a folder`, {
-        remedy: 'name a file in it',
-      });
-    case 'special':
-      return report.add('JOB305', file.span, `the prompt file ${name} is a pipe, a socket or a device`);
-    case 'too_large':
-      return report.add('JOB305', file.span, `the prompt file ${name} is too large`, {
-        remedy: 'keep prompts short; put data in the repository',
-      });
-    case 'binary':
-      return report.add('JOB305', file.span, `the prompt file ${name} is not text`);
-  }
+function addFileProblem(
+  problem: FileProblem,
+  path: string,
+  { file, report }: Pick<PromptPlace, 'file' | 'report'>,
+): void {
+  const code = problem === 'missing' ? 'JOB303' : 'JOB305';
+  report.add(code, file.span, `the prompt file ${quote(path)} ${FILE_PROBLEM_WORDS[problem]}`, {
+    remedy: REMEDIES[problem] ?? null,
+  });
 }

@@ -4,11 +4,10 @@
  */
 import { waitOf } from '../../core/plan/item-rules.ts';
 import { knownItems } from '../../core/plan/known-items.ts';
-import type { PlanWait, Plan, PlanItem } from '../../core/plan/plan.ts';
+import type { Plan, PlanItem, PlanWait } from '../../core/plan/plan.ts';
 import { outlastsSession } from '../../core/sandbox/session.ts';
 import { counted } from '../../core/text/counted.ts';
 import { formatDuration } from '../duration.ts';
-import type { LintContext } from '../lint-context.ts';
 import { didYouMean } from './nearest-name.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from './report.ts';
@@ -25,10 +24,20 @@ import {
   type TreePath,
 } from '../read/tree.ts';
 import { conversationsOf } from './check-context.ts';
+import { repeated } from './check-needs.ts';
 import { templateFields } from './template-fields.ts';
 
+/** What the checks of a whole plan read: the plan, where its parts stand in the file, and what the deployment has. */
+interface LintContext {
+  readonly plan: Plan;
+  readonly root: Tree;
+  readonly report: Report;
+  readonly models: readonly string[] | null;
+  readonly hasPrice: (model: string) => boolean | null;
+}
+
 export function lint(context: LintContext): void {
-  lintWait(context);
+  for (const { path, wait } of waitsOf(context)) lintWait(context, path, wait);
   lintLimits(context);
   lintBudget(context);
   lintRetry(context);
@@ -47,13 +56,12 @@ function spanAt({ root }: LintContext, path: TreePath): Span | null {
 /** Where `wait` may stand, and what it comes to there. */
 function waitsOf({ plan, root }: LintContext): { readonly path: TreePath; readonly wait: PlanWait }[] {
   const entries = itemsOf(childOf(root, 'conversations')).map((tree) => textOf(childOf(tree, 'id')));
-  const ofEntry = (index: number): PlanWait => {
-    const item = plan.items.find(({ entry }) => entry === entries[index]);
-    return waitOf(item, plan);
-  };
-  const isInherited = (index: number): boolean =>
-    treeAt(root, ['conversations', index, 'wait']) === undefined;
-  const heir = entries.findIndex((_, index) => isInherited(index));
+  const ofEntry = (index: number): PlanWait =>
+    waitOf(
+      plan.items.find(({ entry }) => entry === entries[index]),
+      plan,
+    );
+  const heir = entries.findIndex((_, index) => treeAt(root, ['conversations', index, 'wait']) === undefined);
   return [
     { path: [], wait: plan.wait },
     ...(heir === -1 ? [] : [{ path: ['defaults'], wait: ofEntry(heir) }]),
@@ -61,11 +69,7 @@ function waitsOf({ plan, root }: LintContext): { readonly path: TreePath; readon
   ];
 }
 
-function lintWait(context: LintContext): void {
-  for (const { path, wait } of waitsOf(context)) lintOneWait(context, path, wait);
-}
-
-function lintOneWait(context: LintContext, at: TreePath, wait: PlanWait): void {
+function lintWait(context: LintContext, at: TreePath, wait: PlanWait): void {
   const { report } = context;
   const { deadlineMs, noProgressMs, until } = wait;
   const deadline = spanAt(context, [...at, 'wait', 'deadline']);
@@ -132,23 +136,10 @@ function lintBudget(context: LintContext): void {
 
 function lintRetry({ root, report }: LintContext): void {
   const owners = [root, childOf(root, 'defaults'), ...itemsOf(childOf(root, 'conversations'))];
-  for (const owner of owners) lintRules(itemsOf(childOf(owner, 'retry')), report);
-}
-
-function lintRules(rules: readonly Tree[], report: Report): void {
-  const seen = new Map<string, Span>();
-  for (const rule of rules) {
-    for (const word of itemsOf(childOf(rule, 'on'))) {
-      const name = textOf(word) ?? '';
-      const first = seen.get(name);
-      if (first === undefined) seen.set(name, word.span);
-      else {
-        const related = [{ span: first, message: 'first here' }];
-        report.add('JOB509', word.span, `${quote(name)} has a rule already, and the first one wins`, {
-          related,
-        });
-      }
-    }
+  for (const owner of owners) {
+    const words = itemsOf(childOf(owner, 'retry')).flatMap((rule) => itemsOf(childOf(rule, 'on')));
+    for (const { text, span, related } of repeated(words))
+      report.add('JOB509', span, `${quote(text)} has a rule already, and the first one wins`, { related });
   }
 }
 
@@ -173,9 +164,7 @@ function lintAxes({ root, report }: LintContext): void {
         'JOB506',
         axis.keySpan,
         `the axis ${quote(axis.key)} is used nowhere, so its conversations are copies`,
-        {
-          remedy: `write \${{ matrix.${axis.key} }} in the prompt, model, repo, branch or a tag`,
-        },
+        { remedy: `write \${{ matrix.${axis.key} }} in the prompt, model, repo, branch or a tag` },
       );
     }
   }
@@ -227,14 +216,8 @@ function lintModels({ plan, root, report }: LintContext, models: readonly string
   }
 }
 
-interface Linted {
-  readonly plan: Plan;
-  readonly root: Tree;
-  readonly report: Report;
-}
-
 /** What is allowed in a pool and probably not meant. */
-function lintPool({ plan, root, report }: Linted): void {
+function lintPool({ plan, root, report }: LintContext): void {
   const { pool } = plan.placement;
   if (pool === undefined) return;
   const { size, maxPerSandbox, recycleAgeMs, onFull } = pool;
@@ -253,9 +236,7 @@ function lintPool({ plan, root, report }: Linted): void {
     'JOB516',
     written.span,
     `${concurrency} at once, but the pool has ${counted(places, 'place')}: ${becomes}`,
-    {
-      remedy: `write ${places}, or give the pool more sandboxes`,
-    },
+    { remedy: `write ${places}, or give the pool more sandboxes` },
   );
 }
 

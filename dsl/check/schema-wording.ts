@@ -177,12 +177,8 @@ function addBadKey(issue: Issue & { code: 'invalid_key' }, root: Tree, report: R
   const [inner] = issue.issues;
   const rule = inner?.code === 'custom' ? inner.params?.['rule'] : undefined;
   if (entry === undefined || !isTextRule(rule)) return;
-  addBadText(rule, name, entry.keySpan, { path: isPublicName(path) ? [] : path, report });
-}
-
-/** Names of secrets are no secrets, unless the author wrote the value in the place of the name. */
-function isPublicName(path: TreePath): boolean {
-  return !looksLikeSecret(String(path.at(-1)));
+  // Names of secrets are no secrets, unless the author wrote the value in the place of the name.
+  addBadText(rule, name, entry.keySpan, { path: looksLikeSecret(name) ? path : [], report });
 }
 
 function isSecretValue({ path, tree }: Place): boolean {

@@ -61,7 +61,7 @@ export function explainProblem(failure: EngineFailure, context: ProblemContext):
       return { ...unexpected(failure, context.source), ...place };
     default:
       return {
-        kind: isSyntax(context) ? 'syntax' : 'type',
+        kind: context.root === null ? 'syntax' : 'type',
         message: plain(failure.summary),
         remedy: null,
         ...place,
@@ -78,12 +78,8 @@ function placeOf({ range }: EngineFailure, source: string): { start: number; end
   return { start, end: Math.max(start + 1, Math.min(range.end, source.length)) };
 }
 
-function isSyntax({ root }: ProblemContext): boolean {
-  return root === null;
-}
-
 function unknownVariable({ summary }: EngineFailure, { scope }: ProblemContext): Words {
-  const name = wordAfterColon(summary);
+  const name = summary.slice(summary.indexOf(': ') + 2);
   const known = Object.keys(scope.variables);
   const remedy = didYouMean(name, known, `${scope.knows}; text stands in quotes: '${name}'`);
   return { kind: 'name', message: `unknown name ${quote(name)}`, remedy };
@@ -190,10 +186,6 @@ const WORD_OPERATORS: Readonly<Record<string, string>> = {
   or: '"or" is written ||',
   not: '"not" is written !',
 };
-
-function wordAfterColon(summary: string): string {
-  return summary.slice(summary.indexOf(': ') + 2);
-}
 
 /** Types in the words of the language: the engine spells those of time in full. */
 function plain(text: string): string {

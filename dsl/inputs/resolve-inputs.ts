@@ -9,7 +9,8 @@ import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import { inputsSchema, type InputDocument } from '../schema/inputs-schema.ts';
 import { looksLikeSecret } from '../check/secret-in-clear.ts';
-import { childOf, entryOf, toValue, treeAt, type Tree } from '../read/tree.ts';
+import type { Span } from '../read/text-position.ts';
+import { childOf, keySpanIn, toValue, treeAt, type Tree } from '../read/tree.ts';
 import type { GivenInputs, JobWorld } from '../world.ts';
 import { inputType, inputValue, typedValue, type InputResult, type InputValue } from './input-value.ts';
 
@@ -21,9 +22,12 @@ export interface ResolvedInputs {
   readonly open: readonly string[];
 }
 
-interface InputsContext {
+interface Place {
   readonly root: Tree;
   readonly report: Report;
+}
+
+interface InputsContext extends Place {
   readonly world: JobWorld;
 }
 
@@ -47,13 +51,12 @@ export function resolveInputs({ root, report, world }: InputsContext): ResolvedI
 
 /** Null when they do not fit the schema; the check of the whole file says so. */
 function declarationsOf(tree: Tree, report: Report): Readonly<Record<string, InputDocument>> | null {
-  const silent = { add: report.add, at: ['inputs'], unknownKey: () => undefined };
-  const long = normalise(tree, inputsSchema, { ...silent, report });
+  const long = normalise(tree, inputsSchema, { report, at: ['inputs'], unknownKey: () => undefined });
   const parsed = inputsSchema.safeParse(toValue(long));
   return parsed.success ? parsed.data : null;
 }
 
-interface ValueContext extends Pick<InputsContext, 'root' | 'report'> {
+interface ValueContext extends Place {
   readonly given: GivenInputs;
 }
 
@@ -66,10 +69,11 @@ function valueOf(
   const fallback = checkDefault(name, input, { root, report });
   const result = givenValue(name, input, given);
   if (result === null) return fallback;
-  if ('value' in result) return refuseSecret(name, result.value, { root, report });
+  const span = spanOf(root, name);
+  if ('value' in result) return refuseSecret(result.value, span, report);
   report.add(
     'JOB315',
-    spanOf(root, name),
+    span,
     `the value given for the input ${quote(name)} does not fit: it ${result.problem}`,
   );
   return fallback ?? sample(input);
@@ -81,11 +85,7 @@ function givenValue(name: string, input: InputDocument, { typed, values }: Given
   return Object.hasOwn(values, name) ? inputValue(input, values[name]) : null;
 }
 
-function checkDefault(
-  name: string,
-  input: InputDocument,
-  { root, report }: Pick<InputsContext, 'root' | 'report'>,
-): InputValue | null {
+function checkDefault(name: string, input: InputDocument, { root, report }: Place): InputValue | null {
   if (input.default === undefined) return null;
   const result = inputValue(input, input.default);
   const span = treeAt(root, ['inputs', name, 'default'])?.span ?? spanOf(root, name);
@@ -93,9 +93,7 @@ function checkDefault(
     report.add('JOB315', span, `the default of the input ${quote(name)} does not fit: it ${result.problem}`);
     return sample(input);
   }
-  if (typeof result.value === 'string' && looksLikeSecret(result.value) && !/\s|\//.test(result.value))
-    addSecret(span, report);
-  return result.value;
+  return refuseSecret(result.value, span, report);
 }
 
 /** Something that fits, so that a value that was refused is the only finding. */
@@ -114,23 +112,15 @@ function sample(input: InputDocument): InputValue {
 }
 
 /** A plan shows its inputs, so nothing secret may come this way (D20). */
-function refuseSecret(
-  name: string,
-  value: InputValue,
-  { root, report }: Pick<InputsContext, 'root' | 'report'>,
-): InputValue {
+function refuseSecret(value: InputValue, span: Span, report: Report): InputValue {
   if (typeof value === 'string' && looksLikeSecret(value) && !/\s|\//.test(value))
-    addSecret(spanOf(root, name), report);
+    report.add('JOB218', span, 'a secret does not belong into an input, which the plan shows', {
+      remedy: 'declare it under "secrets" and use its name',
+    });
   return value;
 }
 
-function addSecret(span: Tree['span'], report: Report): void {
-  report.add('JOB218', span, 'a secret does not belong into an input, which the plan shows', {
-    remedy: 'declare it under "secrets" and use its name',
-  });
-}
-
-function addMissing(name: string, { root, report }: Pick<InputsContext, 'root' | 'report'>): void {
+function addMissing(name: string, { root, report }: Place): void {
   report.add('JOB314', spanOf(root, name), `the input ${quote(name)} has no value`, {
     remedy: `give it with --input ${name}=VALUE, or write a "default"`,
   });
@@ -139,19 +129,17 @@ function addMissing(name: string, { root, report }: Pick<InputsContext, 'root' |
 function addUnknown(
   given: GivenInputs,
   declared: Readonly<Record<string, unknown>>,
-  { root, report }: Pick<InputsContext, 'root' | 'report'>,
+  { root, report }: Place,
 ): void {
   const known = Object.keys(declared);
   for (const name of new Set([...Object.keys(given.typed), ...Object.keys(given.values)])) {
     if (known.includes(name)) continue;
     const list = known.length === 0 ? 'this job has no inputs' : `its inputs are ${known.join(', ')}`;
-    const span = entryOf(root, 'inputs')?.keySpan ?? { start: 0, end: 0 };
-    report.add('JOB316', span, `a value is given for ${quote(name)}, which is no input of this job`, {
-      remedy: didYouMean(name, known, list),
-    });
+    const message = `a value is given for ${quote(name)}, which is no input of this job`;
+    report.add('JOB316', keySpanIn(root, 'inputs'), message, { remedy: didYouMean(name, known, list) });
   }
 }
 
-function spanOf(root: Tree, name: string): Tree['span'] {
-  return entryOf(childOf(root, 'inputs'), name)?.keySpan ?? { start: 0, end: 0 };
+function spanOf(root: Tree, name: string): Span {
+  return keySpanIn(childOf(root, 'inputs'), name);
 }

@@ -5,6 +5,7 @@
 import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { Outcome } from '../../core/status.ts';
 import { hashPlan, type Hasher } from './plan-text.ts';
+import { sorted } from './resolve-item.ts';
 
 interface AmendedPlan {
   readonly plan: Plan;
@@ -46,7 +47,7 @@ export function amendPlan(
     .map((item, position) => ({ ...item, index: old.length + position }));
   const items = [...old, ...added];
   // A new item may need a secret that the job declares for it; one that was planned leads where it led.
-  const secrets = byName({ ...job.secrets, ...planned.secrets });
+  const secrets = sorted({ ...job.secrets, ...planned.secrets });
   const settings = settingsOf(planned, job);
   const { hash: _hash, ...rest } = { ...planned, ...settings, items, secrets };
   const isSame =
@@ -70,8 +71,4 @@ function settingsOf(planned: Plan, job: Plan): Pick<Plan, 'admission' | 'budget'
     startEveryMs === planned.admission.startEveryMs &&
     budget?.nanoUsd === planned.budget?.nanoUsd;
   return isSame ? null : { admission, budget };
-}
-
-function byName(secrets: Plan['secrets']): Plan['secrets'] {
-  return Object.fromEntries(Object.entries(secrets).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -9,7 +9,6 @@ import type {
   PlanItem,
   PlanReconcile,
   PlanReport,
-  SecretReference,
   PlanNotify,
   PlanSchedule,
 } from '../../core/plan/plan.ts';
@@ -49,8 +48,8 @@ export function buildPlan(job: JobDocument, { items, issues, inputs }: PlanParts
     name: job.name,
     description: job.description ?? null,
     labels: sorted(job.labels ?? {}),
-    ...(inputs.size === 0 ? {} : { inputs: byName(inputs) }),
-    secrets: buildSecrets(job.secrets ?? {}),
+    ...(inputs.size === 0 ? {} : { inputs: sorted(Object.fromEntries(inputs)) }),
+    secrets: sorted(job.secrets ?? {}),
     items,
     ...(issues.length === 0 ? {} : { issues }),
     placement: {
@@ -76,14 +75,6 @@ export function buildPlan(job: JobDocument, { items, issues, inputs }: PlanParts
     ...(job.finally === undefined ? {} : { finally: buildFinally(job.finally) }),
   };
   return { ...plan, hash: hashPlan(plan, hasher) };
-}
-
-function byName(inputs: ReadonlyMap<string, InputValue>): NonNullable<Plan['inputs']> {
-  return Object.fromEntries([...inputs].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function buildSecrets(secrets: NonNullable<JobDocument['secrets']>): Record<string, SecretReference> {
-  return Object.fromEntries(Object.entries(secrets).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function buildBreaker(breaker: JobDocument['breaker']): Plan['breaker'] {

@@ -10,7 +10,7 @@ import { didYouMean } from '../check/nearest-name.ts';
 import type { PlanValues } from './plan-scope.ts';
 import { quote } from '../read/quote.ts';
 import type { Row } from '../rows/row.ts';
-import { childOf, entriesOf, entryOf, type Tree } from '../read/tree.ts';
+import { childOf, entriesOf, keySpanIn, type Tree } from '../read/tree.ts';
 
 export interface EntryRules {
   excludes(values: PlanValues, row: Row | null): boolean;
@@ -77,11 +77,10 @@ function axesFit({ match, tree }: Rule, { conversation }: Entry, { report }: Che
   const axes = Object.keys(conversation.matrix ?? {});
   const unknown = Object.keys(match).find((axis) => !axes.includes(axis));
   if (unknown === undefined) return true;
-  const span = entryOf(childOf(tree, 'match'), unknown)?.keySpan ?? { start: 0, end: 0 };
   const list = axes.length === 0 ? 'this conversation has no matrix' : `the axes are ${axes.join(', ')}`;
-  report.add('JOB309', span, `the matrix has no axis ${quote(unknown)}`, {
-    remedy: didYouMean(unknown, axes, list),
-  });
+  const remedy = didYouMean(unknown, axes, list);
+  const span = keySpanIn(childOf(tree, 'match'), unknown);
+  report.add('JOB309', span, `the matrix has no axis ${quote(unknown)}`, { remedy });
   return false;
 }
 

@@ -144,28 +144,36 @@ function fillRuled(field: RuledField | null, item: ItemContext): string | null {
   if (field === null) return null;
   const filled = fillPlain(field, item);
   if (field.rule.pattern.test(filled)) return filled;
-  const { report, entry, place } = item.context;
-  const message = `${quote(filled)} is not ${field.rule.what}${ofRow(item.row, entry)}`;
-  report.add('JOB405', place(field.path) ?? entry.tree.span, message, { remedy: field.rule.remedy });
+  const { what, remedy } = field.rule;
+  addAt(field, item, (row) => `${quote(filled)} is not ${what}${row}`, remedy);
   return filled;
+}
+
+/** A text that does not fit once it is filled; `message` is given which row it is of. */
+function addAt(
+  { path }: Filled,
+  { context, row }: ItemContext,
+  message: (row: string) => string,
+  remedy: string | null = null,
+): void {
+  const { report, entry, place } = context;
+  report.add('JOB405', place(path) ?? entry.tree.span, message(ofRow(row, entry)), { remedy });
 }
 
 /** A name that is no preset needs a command beside it. */
 function fillAgent(field: RuledField | null, item: ItemContext): PlanAgent | null {
   const name = fillRuled(field, item);
   if (field === null || name === null || !field.rule.pattern.test(name)) return null;
-  const { report, entry, place, conversation } = item.context;
-  const agent = agentOf(name, conversation.agent ?? {});
+  const { confirmation = 'never', agent: written = {} } = item.context.conversation;
+  const agent = agentOf(name, written);
   if (agent === null) {
-    const message = `${quote(name)} is no preset of an agent, and has no command${ofRow(item.row, entry)}`;
-    report.add('JOB405', place(field.path) ?? entry.tree.span, message, {
-      remedy: `add "command" beside "use", or write ${AGENT_PRESETS.join(', ')}`,
-    });
-  } else if ((conversation.confirmation ?? 'never') !== 'never' && !asksBeforeActing(agent)) {
-    const message = `${quote(name)} acts without asking, and "confirmation" is "${conversation.confirmation}"${ofRow(item.row, entry)}`;
-    report.add('JOB405', place(field.path) ?? entry.tree.span, message, {
-      remedy: 'write "confirmation: never", give it a "mode" in which it asks, or name another agent',
-    });
+    const message = `${quote(name)} is no preset of an agent, and has no command`;
+    const remedy = `add "command" beside "use", or write ${AGENT_PRESETS.join(', ')}`;
+    addAt(field, item, (row) => `${message}${row}`, remedy);
+  } else if (confirmation !== 'never' && !asksBeforeActing(agent)) {
+    const message = `${quote(name)} acts without asking, and "confirmation" is "${confirmation}"`;
+    const remedy = 'write "confirmation: never", give it a "mode" in which it asks, or name another agent';
+    addAt(field, item, (row) => `${message}${row}`, remedy);
   }
   return agent;
 }
@@ -196,10 +204,9 @@ function fillTags(fills: readonly Filled[], item: ItemContext): Readonly<Record<
   return tags;
 }
 
-function addLongTag({ path }: Filled, length: number, { context, row }: ItemContext): void {
-  const { report, entry, place } = context;
-  const message = `the tag ${quote(String(path[1]))} has ${length} characters once it is filled${ofRow(row, entry)}; at most ${TAG_VALUE_CODE_POINTS_MAX} are allowed`;
-  report.add('JOB405', place(path) ?? entry.tree.span, message);
+function addLongTag(tag: Filled, length: number, item: ItemContext): void {
+  const long = `the tag ${quote(String(tag.path[1]))} has ${length} characters once it is filled`;
+  addAt(tag, item, (row) => `${long}${row}; at most ${TAG_VALUE_CODE_POINTS_MAX} are allowed`);
 }
 
 /** Without a template: the id, the values of the axes, the number of the copy where there are several. */

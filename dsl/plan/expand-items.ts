@@ -19,7 +19,7 @@ import { chosenRows } from '../rows/chosen-rows.ts';
 import type { Row } from '../rows/row.ts';
 import type { ConversationDocument } from '../schema/conversation-schema.ts';
 import type { JobDocument } from '../schema/job-schema.ts';
-import { entryOf, treeAt, type Tree } from '../read/tree.ts';
+import { keySpanIn, treeAt, type Tree } from '../read/tree.ts';
 
 /** Items in the order of the file, then of the rows, then of the combinations. Everything wrong with one is in the report. */
 export function expandItems(job: JobDocument, context: ExpandContext): PlanItem[] {
@@ -162,8 +162,7 @@ function placeOf(row: Row | null, { scope }: Entry): ItemTrace['row'] {
 
 function hasModel(conversation: ConversationDocument, tree: Tree, { report }: ExpandContext): boolean {
   if (conversation.model !== undefined) return true;
-  const span = entryOf(tree, 'id')?.keySpan ?? { start: 0, end: 0 };
-  report.add('JOB202', span, `no model is named for ${quote(conversation.id)}`, {
+  report.add('JOB202', keySpanIn(tree, 'id'), `no model is named for ${quote(conversation.id)}`, {
     remedy: 'add "model" to the conversation or to "defaults"',
   });
   return false;
@@ -177,23 +176,20 @@ function hasKey(
 ): boolean {
   if (items === undefined || key !== undefined) return true;
   const [column] = Object.keys(scopes.get(tree)?.data?.columns ?? {});
-  const span = entryOf(tree, 'items')?.keySpan ?? { start: 0, end: 0 };
-  report.add('JOB202', span, `no key is given for the rows of ${quote(id)}`, {
+  report.add('JOB202', keySpanIn(tree, 'items'), `no key is given for the rows of ${quote(id)}`, {
     remedy: `write a "key" from columns that tell rows apart, such as \${{ item.${column ?? 'NAME'} }}`,
   });
   return false;
 }
 
 function addTooMany(tree: Tree, { report }: ExpandContext): void {
-  const span = entryOf(tree, 'id')?.keySpan ?? { start: 0, end: 0 };
-  report.add('JOB311', span, `this job expands to more than ${ITEMS_MAX} conversations`, {
-    remedy: 'split the job',
-  });
+  const message = `this job expands to more than ${ITEMS_MAX} conversations`;
+  report.add('JOB311', keySpanIn(tree, 'id'), message, { remedy: 'split the job' });
 }
 
 function addTooLarge(tree: Tree, { report }: ExpandContext): void {
-  const span = entryOf(tree, 'id')?.keySpan ?? { start: 0, end: 0 };
-  report.add('JOB323', span, `with this conversation the plan has more than ${PLAN_CHARS_MAX} characters`, {
+  const message = `with this conversation the plan has more than ${PLAN_CHARS_MAX} characters`;
+  report.add('JOB323', keySpanIn(tree, 'id'), message, {
     remedy: 'split the job, or let the agent read long texts from its repository',
   });
 }

@@ -6,7 +6,7 @@ import { didYouMean } from '../check/nearest-name.ts';
 import { oneOf, quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import type { ConversationDocument } from '../schema/conversation-schema.ts';
-import { childOf, entriesOf, entryOf, itemsOf, type Tree } from '../read/tree.ts';
+import { childOf, entriesOf, itemsOf, keySpanIn, type Tree } from '../read/tree.ts';
 
 /** Above this, a plan no longer fits into memory and messages comfortably. */
 export const ITEMS_MAX = 100_000;
@@ -22,13 +22,10 @@ export function expandMatrix(
   const axes = Object.entries(conversation.matrix ?? {});
   if (axes.length === 0) return [{}];
   const count = axes.reduce((product, [, values]) => product * values.length, 1);
-  const matrix = entryOf(tree, 'matrix')?.keySpan ?? { start: 0, end: 0 };
+  const matrix = keySpanIn(tree, 'matrix');
   if (count > ITEMS_MAX) {
-    report.add(
-      'JOB311',
-      matrix,
-      `this matrix has ${count} combinations; a plan holds at most ${ITEMS_MAX} conversations`,
-    );
+    const message = `this matrix has ${count} combinations; a plan holds at most ${ITEMS_MAX} conversations`;
+    report.add('JOB311', matrix, message);
     return [];
   }
   checkValues(tree, report);
@@ -103,12 +100,8 @@ function axesFit(rule: Combination, { conversation, place, report }: PlacedRules
   const axes = Object.keys(conversation.matrix ?? {});
   const unknown = Object.keys(rule).filter((axis) => !axes.includes(axis));
   for (const axis of unknown) {
-    report.add(
-      'JOB309',
-      entryOf(place, axis)?.keySpan ?? { start: 0, end: 0 },
-      `the matrix has no axis ${quote(axis)}`,
-      { remedy: didYouMean(axis, axes, `the axes are ${axes.join(', ')}`) },
-    );
+    const remedy = didYouMean(axis, axes, `the axes are ${axes.join(', ')}`);
+    report.add('JOB309', keySpanIn(place, axis), `the matrix has no axis ${quote(axis)}`, { remedy });
   }
   return unknown.length === 0;
 }
@@ -117,16 +110,14 @@ function addNoMatch(rule: Combination, { conversation, place, report }: PlacedRu
   const stranger = Object.entries(rule).find(
     ([axis, value]) => !conversation.matrix?.[axis]?.includes(value),
   );
-  const spanOf = (axis: string) => entryOf(place, axis)?.value.span ?? place?.span ?? { start: 0, end: 0 };
   if (stranger === undefined) return;
   const [axis, value] = stranger;
   const values = conversation.matrix?.[axis] ?? [];
-  report.add(
-    'JOB307',
-    spanOf(axis),
-    `the axis ${quote(axis)} has no value ${quote(value)}, so this excludes nothing`,
-    { remedy: didYouMean(value, values, `its values are ${oneOf(values.slice(0, 10))}`) },
-  );
+  const span = (childOf(place, axis) ?? place)?.span ?? { start: 0, end: 0 };
+  const message = `the axis ${quote(axis)} has no value ${quote(value)}, so this excludes nothing`;
+  report.add('JOB307', span, message, {
+    remedy: didYouMean(value, values, `its values are ${oneOf(values.slice(0, 10))}`),
+  });
 }
 
 function applyInclude(kept: readonly Combination[], rules: Rules): Combination[] {

@@ -117,11 +117,7 @@ function moved(tree: Tree, by: number): Tree {
 }
 
 function movedEntry({ key, keySpan, value }: TreeEntry, by: number): TreeEntry {
-  return {
-    key,
-    keySpan: { start: keySpan.start + by, end: keySpan.end + by },
-    value: moved(value, by),
-  };
+  return { key, keySpan: { start: keySpan.start + by, end: keySpan.end + by }, value: moved(value, by) };
 }
 
 /** Keys of the parent first, so that axes keep their order; `extends` is the file's own. */

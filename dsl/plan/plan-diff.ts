@@ -6,6 +6,7 @@ import { isReplaced } from '../../core/plan/known-items.ts';
 import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { Outcome } from '../../core/status.ts';
 import { canonicalJson } from '../../core/canonical-json.ts';
+import { isMapValue } from './plan-text.ts';
 
 /** `reused`: nothing changed and it had succeeded; `retried`: nothing changed and it had not. */
 export type ItemChangeKind = 'new' | 'changed' | 'reused' | 'retried' | 'orphaned';
@@ -82,17 +83,13 @@ function runOf({ items: _items, hash: _hash, ...run }: Plan): object {
 
 /** Maps are compared key by key, everything else as a whole. */
 function fieldChanges(before: unknown, after: unknown, path = ''): FieldChange[] {
-  if (isMap(before) && isMap(after)) {
+  if (isMapValue(before) && isMapValue(after)) {
     const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return names.flatMap((name) =>
       fieldChanges(before[name], after[name], path === '' ? name : `${path}.${name}`),
     );
   }
   return textOf(before) === textOf(after) ? [] : [{ field: path, before, after }];
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textOf(value: unknown): string | null {

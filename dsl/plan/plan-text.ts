@@ -8,54 +8,43 @@ import { canonicalJson } from '../../core/canonical-json.ts';
 /** What an item holds besides its hash and its position. */
 export type ItemSpec = Omit<PlanItem, 'index' | 'specHash' | 'whole'>;
 
-/** Every field of an item; the type check fails when one is missing here. */
-const FIELDS: Readonly<Record<keyof PlanItem, true>> = {
-  affinity: true,
-  agent: true,
-  awaits: true,
-  collect: true,
-  confirmation: true,
-  entry: true,
-  index: true,
-  issue: true,
-  key: true,
-  limits: true,
-  matrix: true,
-  model: true,
-  needs: true,
-  observability: true,
-  plugins: true,
-  priority: true,
-  prompt: true,
-  repeat: true,
-  repository: true,
-  retry: true,
-  scores: true,
-  secrets: true,
-  setup: true,
-  specHash: true,
-  tags: true,
-  verify: true,
-  wait: true,
-  whole: true,
+/**
+ * Every field of an item; the type check fails when one is missing here. `shared`: what the items of one conversation
+ * have alike, as one object.
+ */
+const FIELDS: Readonly<Record<keyof PlanItem, 'own' | 'shared'>> = {
+  affinity: 'own',
+  agent: 'own',
+  awaits: 'own',
+  collect: 'shared',
+  confirmation: 'own',
+  entry: 'own',
+  index: 'own',
+  issue: 'own',
+  key: 'own',
+  limits: 'shared',
+  matrix: 'shared',
+  model: 'own',
+  needs: 'shared',
+  observability: 'own',
+  plugins: 'shared',
+  priority: 'own',
+  prompt: 'own',
+  repeat: 'own',
+  repository: 'own',
+  retry: 'shared',
+  scores: 'shared',
+  secrets: 'shared',
+  setup: 'shared',
+  specHash: 'own',
+  tags: 'own',
+  verify: 'shared',
+  wait: 'shared',
+  whole: 'own',
 };
-/** What the items of one conversation have alike, as one object. */
-const SHARED: ReadonlySet<keyof PlanItem> = new Set([
-  'collect',
-  'limits',
-  'matrix',
-  'needs',
-  'plugins',
-  'retry',
-  'scores',
-  'secrets',
-  'setup',
-  'verify',
-  'wait',
-]);
 const FIELD_TEXTS = (Object.keys(FIELDS) as (keyof PlanItem)[])
   .sort()
-  .map((name) => ({ name, text: `"${name}":`, isShared: SHARED.has(name) }));
+  .map((name) => ({ name, text: `"${name}":`, isShared: FIELDS[name] === 'shared' }));
 
 /** Pieces are joined up to this size: one by one they would cost more than what is hashed. */
 const PIECE_CHARS = 64 * 1024;
@@ -96,7 +85,7 @@ export function* planPieces(plan: Omit<Plan, 'hash'>): Generator<string> {
     if (fields[name] === undefined) continue;
     piece += `${isFirst ? '' : ','}${JSON.stringify(name)}:`;
     isFirst = false;
-    if (name !== 'items' || !plan.items.every(isMap)) {
+    if (name !== 'items' || !plan.items.every(isMapValue)) {
       piece += canonicalJson(fields[name]);
       continue;
     }
@@ -113,7 +102,8 @@ export function* planPieces(plan: Omit<Plan, 'hash'>): Generator<string> {
   yield `${piece}}`;
 }
 
-function isMap(value: unknown): boolean {
+/** A value that has keys: neither a list nor null. */
+export function isMapValue(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -202,7 +202,7 @@ export function resolvePlacement(placement: JobDocument['placement']): Omit<Plan
 }
 
 /** A copy whose keys are in order, so that equal plans are equal texts. */
-export function sorted(map: Readonly<Record<string, string>>): Record<string, string> {
+export function sorted<Value>(map: Readonly<Record<string, Value>>): Record<string, Value> {
   return Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

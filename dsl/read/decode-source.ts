@@ -14,16 +14,16 @@ export interface JobSource {
   readonly text: string | Uint8Array;
 }
 
-/** `line` counts from 1. */
-export type Decoded =
-  | { readonly ok: true; readonly text: string }
-  | {
-      readonly ok: false;
-      readonly code: RuleCode;
-      readonly message: string;
-      readonly remedy: string;
-      readonly line: number;
-    };
+interface Refused {
+  readonly ok: false;
+  readonly code: RuleCode;
+  readonly message: string;
+  readonly remedy: string;
+  /** Counts from 1. */
+  readonly line: number;
+}
+
+type Decoded = { readonly ok: true; readonly text: string } | Refused;
 
 /** `document` is what the file should be, for messages. */
 export function decodeSource(source: JobSource['text'], document = 'job'): Decoded {
@@ -97,24 +97,14 @@ function looksWide(bytes: Uint8Array): boolean {
 
 function tooLarge(size: number, document: string): Decoded {
   const message = `the file has ${(size / 1024 / 1024).toFixed(1)} MiB; a ${document} file has at most 10 MiB`;
-  return {
-    ok: false,
-    code: 'JOB104',
-    message,
-    remedy: `keep long texts in files of their own, or split the ${document}`,
-    line: 1,
-  };
+  const remedy = `keep long texts in files of their own, or split the ${document}`;
+  return { ok: false, code: 'JOB104', message, remedy, line: 1 };
 }
 
 function binary(document: string): Decoded {
   const message = 'the file holds NUL bytes, so it is not text';
-  return {
-    ok: false,
-    code: 'JOB102',
-    message,
-    remedy: `check that the path names a ${document} file`,
-    line: 1,
-  };
+  const remedy = `check that the path names a ${document} file`;
+  return { ok: false, code: 'JOB102', message, remedy, line: 1 };
 }
 
 function wide(document: string): Decoded {

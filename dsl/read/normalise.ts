@@ -5,11 +5,11 @@
 import { z } from 'zod';
 
 import type { Report } from '../check/report.ts';
-import { loseNothing, SHORTHANDS, type Findings } from '../schema/shorthand.ts';
+import { loseNothing, SHORTHANDS, type Speaker } from '../schema/shorthand.ts';
 import { childOf, textOf, type Tree, type TreeEntry, type TreePath } from './tree.ts';
 
 /** What the walk may say, and where it is. */
-export interface Walk {
+interface Walk {
   readonly report: Report;
   readonly at: TreePath;
   unknownKey(entry: TreeEntry, at: TreePath, allowed: readonly string[]): void;
@@ -29,10 +29,7 @@ function inside(walk: Walk, step: string | number): Walk {
   return { ...walk, at: [...walk.at, step] };
 }
 
-function speakerOf({ report, at, unknownKey }: Walk): {
-  report: Findings;
-  unknownKey: (entry: TreeEntry, allowed: readonly string[]) => void;
-} {
+function speakerOf({ report, at, unknownKey }: Walk): Speaker {
   return { report, unknownKey: (entry, allowed) => unknownKey(entry, at, allowed) };
 }
 
@@ -69,20 +66,13 @@ function fieldSchemas(schema: z.core.$ZodType): (key: string) => z.core.$ZodType
 }
 
 function normaliseUnion(tree: Tree, schema: z.ZodDiscriminatedUnion, walk: Walk): Tree {
-  const chosen = textOf(childOf(tree, schema.def.discriminator));
-  const option = unionOptions(schema).find((candidate) => candidate.word === chosen);
-  return option ? normaliseInside(tree, option.schema, walk) : tree;
-}
-
-/** The options of a union by the word that chooses them. */
-function unionOptions(
-  schema: z.ZodDiscriminatedUnion,
-): { readonly word: string; readonly schema: z.ZodObject }[] {
-  return schema.options.flatMap((option) => {
-    if (!(option instanceof z.ZodObject)) return [];
-    const literal = option.shape[schema.def.discriminator] as z.core.$ZodType | undefined;
-    return literal instanceof z.ZodLiteral ? [{ word: String(literal.value), schema: option }] : [];
+  const { discriminator } = schema.def;
+  const chosen = textOf(childOf(tree, discriminator));
+  const option = schema.options.find((one) => {
+    const word: unknown = one instanceof z.ZodObject ? one.shape[discriminator] : undefined;
+    return word instanceof z.ZodLiteral && word.value === chosen;
   });
+  return option ? normaliseInside(tree, option, walk) : tree;
 }
 
 /** The text of a scalar that would be lost has its own finding, and the text as written goes on. */

@@ -11,9 +11,7 @@ import { DEPTH_MAX, readYamlDocument } from '../yaml-document.ts';
 /** Returns null when the text has no tree that is worth checking further; the report says why. */
 export function parseYaml(report: Report): Tree | null {
   if (isBlank(report.text)) {
-    report.add('JOB105', { start: 0, end: 0 }, 'the file is empty', {
-      remedy: report.language.start,
-    });
+    report.add('JOB105', { start: 0, end: 0 }, 'the file is empty', { remedy: report.language.start });
     return null;
   }
   const read = readYamlDocument(report.text);

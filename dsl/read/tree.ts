@@ -45,6 +45,11 @@ export function entryOf(tree: Tree | undefined, key: string): TreeEntry | undefi
   return tree?.kind === 'map' ? tree.entries.find((entry) => entry.key === key) : undefined;
 }
 
+/** Where the key of a map stands; the beginning of the file for anything but a map that has it. */
+export function keySpanIn(tree: Tree | undefined, key: string): Span {
+  return entryOf(tree, key)?.keySpan ?? { start: 0, end: 0 };
+}
+
 export function childOf(tree: Tree | undefined, key: string | number): Tree | undefined {
   if (typeof key === 'number') return tree?.kind === 'list' ? tree.items[key] : undefined;
   return entryOf(tree, key)?.value;

@@ -6,6 +6,7 @@ import { jobSchema } from '../schema/json-schema.ts';
 import type { JsonSchema } from '../schema/shorthand.ts';
 import { writtenDefaults } from './defaults.ts';
 import { exampleOfKey } from './key-examples.ts';
+import { isSchema } from './schema-rows.ts';
 
 /** Numbers of rules are for who changes the code. */
 const RULE_NUMBER = / \([DR]\d+\)/g;
@@ -63,8 +64,4 @@ function valuesOf(path: string, schema: JsonSchema, defaults: Defaults): JsonSch
     ...(standard === undefined ? {} : { default: standard }),
     ...(example === undefined ? {} : { examples: [example] }),
   };
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

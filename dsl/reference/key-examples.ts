@@ -2,6 +2,7 @@
  * An example of each key of a job whose default shows nothing, for editors.
  * Owns the examples; a test sees to it that each is valid and that no key is without one.
  */
+import { CODE_HOST_KINDS } from '../../core/plan/plan-issue.ts';
 import type { JsonSchema } from '../schema/shorthand.ts';
 
 /** What an input may be when it is not given, by its type. */
@@ -14,8 +15,12 @@ const ENTRY = /^(?:defaults|conversations\[\](?:\.extend\[\]\.set)?)\./;
 export function exampleOfKey(path: string, { const: only, type }: JsonSchema): unknown {
   if (only !== undefined) return only;
   if (path === 'inputs.NAME.default') return DEFAULT_EXAMPLES[String(type)] ?? 'main';
-  return ENTRY.test(path) ? ENTRY_EXAMPLES[path.replace(ENTRY, '')] : JOB_EXAMPLES[path];
+  if (!ENTRY.test(path)) return JOB_EXAMPLES[path];
+  return ENTRY_EXAMPLES[path.replace(ENTRY, '').replace(CODE_HOST, 'items.HOST')];
 }
+
+/** Issues are asked of every kind of code host in the same way. */
+const CODE_HOST = new RegExp(`^items\\.(?:${CODE_HOST_KINDS.join('|')})(?![a-z])`);
 
 const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   id: 'upgrade',
@@ -89,30 +94,14 @@ const ENTRY_EXAMPLES: Readonly<Record<string, unknown>> = {
   'items.from': 'prepare',
   'items.glob': 'prompts/*.md',
   'items.allow_empty': true,
-  'items.github': 'acme/shop',
-  'items.github.repository': 'acme/shop',
-  'items.github.label': 'agent',
-  'items.github.state': 'open',
-  'items.github.limit': 50,
-  'items.github.host': 'work',
-  'items.github.token': { secret: 'FORGE' },
-  'items.github.token.secret': 'FORGE',
-  'items.gitlab': 'acme/shop',
-  'items.gitlab.repository': 'acme/shop',
-  'items.gitlab.label': 'agent',
-  'items.gitlab.state': 'open',
-  'items.gitlab.limit': 50,
-  'items.gitlab.host': 'work',
-  'items.gitlab.token': { secret: 'FORGE' },
-  'items.gitlab.token.secret': 'FORGE',
-  'items.gitea': 'acme/shop',
-  'items.gitea.repository': 'acme/shop',
-  'items.gitea.label': 'agent',
-  'items.gitea.state': 'open',
-  'items.gitea.limit': 50,
-  'items.gitea.host': 'work',
-  'items.gitea.token': { secret: 'FORGE' },
-  'items.gitea.token.secret': 'FORGE',
+  'items.HOST': 'acme/shop',
+  'items.HOST.repository': 'acme/shop',
+  'items.HOST.label': 'agent',
+  'items.HOST.state': 'open',
+  'items.HOST.limit': 50,
+  'items.HOST.host': 'work',
+  'items.HOST.token': { secret: 'FORGE' },
+  'items.HOST.token.secret': 'FORGE',
   items: ['acme/shop', 'acme/web'],
   'items.list': [{ repo: 'acme/shop', language: 'python' }],
   'items.where': 'item.language == "python"',

@@ -64,7 +64,7 @@ function joined(before: string, added: string, by: string): string {
 const OR = ' or ';
 
 /** The part itself, the spellings that it allows, and what its lists hold. */
-export function formsOf(schema: JsonSchema): JsonSchema[] {
+function formsOf(schema: JsonSchema): JsonSchema[] {
   const either = ['anyOf', 'oneOf'].flatMap((name) => (schema[name] ?? []) as JsonSchema[]);
   const items = schema['items'];
   return [schema, ...either.flatMap(formsOf), ...(isSchema(items) ? formsOf(items) : [])];
@@ -150,6 +150,7 @@ function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> 
   return (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
 }
 
-function isSchema(value: unknown): value is JsonSchema {
+/** A part of a schema that is one itself, and no list of them. */
+export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,7 +5,7 @@
 import type { Entry } from '../plan/entry.ts';
 import { FillFailure } from '../plan/interpolate.ts';
 import type { CheckContext } from '../check/check-context.ts';
-import { entryOf, treeAt } from '../read/tree.ts';
+import { keySpanIn, treeAt } from '../read/tree.ts';
 import type { DataFile } from './data-file.ts';
 import { rowFinding } from './open-data-files.ts';
 import { ROWS_READ_MAX, type Row } from './row.ts';
@@ -20,7 +20,7 @@ export function* chosenRows(
   if (data === null) return;
   const condition = where === undefined ? null : scope.rows().condition(where);
   const values = Object.fromEntries(inputs.values);
-  const span = entryOf(tree, 'items')?.keySpan ?? { start: 0, end: 0 };
+  const span = keySpanIn(tree, 'items');
   let taken = 0;
   let read = 0;
   for (const row of data.rows()) {

@@ -6,7 +6,7 @@ import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import { FILE_GLOB, INTERPOLATION_MARK } from '../schema/text-rule.ts';
 import { childOf, itemsOf, textOf, type Tree } from '../read/tree.ts';
-import type { FileProblem, JobWorld } from '../world.ts';
+import { FILE_PROBLEM_WORDS, type JobWorld } from '../world.ts';
 import { unread, type DataFile } from './data-file.ts';
 import { ENTRIES_MAX, FILES_MAX, findFiles, missingFolder, type FoundFiles } from './find-files.ts';
 import type { Row, RowProblem } from './row.ts';
@@ -74,9 +74,7 @@ function addWalkProblem(found: Extract<FoundFiles, { problem: string }>, glob: T
         'JOB311',
         glob.span,
         `more than ${ENTRIES_MAX} files and folders lie where this looks`,
-        {
-          remedy: 'begin the pattern with the folder that is meant',
-        },
+        { remedy: 'begin the pattern with the folder that is meant' },
       );
   }
 }
@@ -97,12 +95,10 @@ function* rowsOf(files: readonly string[], glob: Tree, world: JobWorld): Generat
   }
 }
 
-const PROBLEMS: Readonly<Record<FileProblem, string>> = {
+/** A file that is missing was found by its name before. */
+const PROBLEMS: typeof FILE_PROBLEM_WORDS = {
+  ...FILE_PROBLEM_WORDS,
   missing: 'cannot be opened: its link leads nowhere, access is denied, or its name is not UTF-8',
-  directory: 'is a folder',
-  special: 'is a pipe, a socket or a device',
-  too_large: 'is too large',
-  binary: 'is not text',
 };
 
 /** `prompts/fix.bug.md` has the stem `fix.bug`; a dot that comes first ends none. */

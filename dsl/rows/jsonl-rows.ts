@@ -6,7 +6,7 @@ import type { FieldTypes, FieldValue } from '../plan/plan-scope.ts';
 import { quote } from '../read/quote.ts';
 import { COLUMN } from '../schema/text-rule.ts';
 import type { CsvFile } from './csv-rows.ts';
-import { fieldTypeOf, FIELD_WORDS, furtherField } from './field-type.ts';
+import { fieldTypeOf, furtherField, missingField, otherType, type Misfit } from './field-type.ts';
 import { readJsonText } from './json-text.ts';
 import { COLUMNS_MAX, ROW_CHARS_MAX, type Row, type RowProblem } from './row.ts';
 
@@ -95,19 +95,11 @@ function* rowsOf(columns: FieldTypes, { first, lines }: Rest): Generator<Row | R
   }
 }
 
-function misfit(fields: Fields, columns: FieldTypes): Pick<RowProblem, 'message' | 'remedy'> | null {
+function misfit(fields: Fields, columns: FieldTypes): Misfit | null {
   for (const [name, type] of Object.entries(columns)) {
-    if (!Object.hasOwn(fields, name))
-      return {
-        message: `this row has no field ${quote(name)}, and the first has`,
-        remedy: 'every row has the same fields',
-      };
+    if (!Object.hasOwn(fields, name)) return missingField(name);
     const found = fieldTypeOf(fields[name] ?? null);
-    if (type !== 'dyn' && found !== type)
-      return {
-        message: `the field ${quote(name)} is ${FIELD_WORDS[found]} here, and ${FIELD_WORDS[type]} in the first row`,
-        remedy: null,
-      };
+    if (type !== 'dyn' && found !== type) return { message: otherType(name, found, type), remedy: null };
   }
   const further = Object.keys(fields).find((name) => !Object.hasOwn(columns, name));
   return further === undefined ? null : furtherField(further, columns);

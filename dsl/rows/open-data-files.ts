@@ -9,11 +9,12 @@ import { parseTemplate } from '../plan/template.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
+import type { Span } from '../read/text-position.ts';
 import { childOf, entryOf, textOf, type Tree, type TreeEntry, entriesOf, itemsOf } from '../read/tree.ts';
-import type { JobWorld, RowsRead } from '../world.ts';
+import { FILE_PROBLEM_WORDS, type FileProblem, type JobWorld, type RowsRead } from '../world.ts';
 import { conversationsOf } from '../plan/entries.ts';
 import { CODE_HOST_KINDS } from '../../core/plan/plan-issue.ts';
-import { FIELD_WORDS, fieldTypeOf, furtherField } from './field-type.ts';
+import { fieldTypeOf, furtherField, missingField, otherType, type Misfit } from './field-type.ts';
 import { fileRows } from './file-rows.ts';
 import { readCsv, type CsvFile } from './csv-rows.ts';
 import { unread, type DataFile } from './data-file.ts';
@@ -62,10 +63,10 @@ function openOne(conversation: Tree, items: Tree, { root, report, world }: OpenC
   const path = textOf(named.value);
   if (path === null || !LOCAL_PATH.pattern.test(path)) return unread('');
   const file = joinPath(folderOf(report.fileAt(0)), path);
-  const read = readerOf(world);
-  const opened = read(path);
+  const read = (): RowsRead => world.readRows?.(path) ?? { problem: 'missing' };
+  const opened = read();
   if ('problem' in opened) {
-    addUnreadable(named.value, { path, opened, report });
+    addUnreadable(opened.problem, path, { tree: named.value, report });
     return unread(file);
   }
   const parse = named.key === 'jsonl' ? readJsonl : readCsv;
@@ -74,7 +75,7 @@ function openOne(conversation: Tree, items: Tree, { root, report, world }: OpenC
     report.adopt([rowFinding('JOB317', file, first)]);
     return unread(file);
   }
-  return { file, spoken: file, columns: first.columns, rows: () => again(first, () => read(path), parse) };
+  return { file, spoken: file, columns: first.columns, rows: () => again(first, read, parse) };
 }
 
 /** Rows that an earlier stage of the run writes: before a run, and until that stage has ended, they are not known. */
@@ -112,10 +113,6 @@ function stageRows(
   return { file: spoken, spoken, columns: first.columns, rows: () => again(first, reopen, readJsonl) };
 }
 
-function readerOf(world: JobWorld): (path: string) => RowsRead {
-  return (path) => world.readRows?.(path) ?? { problem: 'missing' };
-}
-
 /** Opened anew: rows can be taken once, and a scenario plans a job twice. */
 function again(
   { rows }: CsvFile,
@@ -129,30 +126,15 @@ function again(
 }
 
 function addUnreadable(
-  tree: Tree,
-  {
-    path,
-    opened,
-    report,
-  }: {
-    readonly path: string;
-    readonly opened: Extract<RowsRead, { problem: string }>;
-    readonly report: Report;
-  },
+  problem: FileProblem,
+  path: string,
+  { tree, report }: { readonly tree: Tree; readonly report: Report },
 ): void {
-  if (opened.problem === 'missing')
-    report.add('JOB303', tree.span, `the data file ${quote(path)} does not exist`, {
-      remedy: 'paths are relative to the job file',
-    });
-  else {
-    const what = {
-      directory: 'is a folder',
-      special: 'is a pipe, a socket or a device',
-      too_large: 'is too large',
-      binary: 'is not text',
-    }[opened.problem];
-    report.add('JOB305', tree.span, `the data file ${quote(path)} ${what}`);
-  }
+  const isMissing = problem === 'missing';
+  const message = `the data file ${quote(path)} ${FILE_PROBLEM_WORDS[problem]}`;
+  report.add(isMissing ? 'JOB303' : 'JOB305', tree.span, message, {
+    remedy: isMissing ? 'paths are relative to the job file' : null,
+  });
 }
 
 /** A finding inside a data file, which has no offsets of the job. */
@@ -196,23 +178,21 @@ function checkRow(row: Tree, columns: FieldTypes, report: Report): void {
   const entries = entriesOf(row);
   const place = entries[0]?.keySpan ?? row.span;
   for (const name of Object.keys(columns).filter((column) => entryOf(row, column) === undefined))
-    report.add('JOB318', place, `this row has no field ${quote(name)}, and the first has`, {
-      remedy: 'every row has the same fields',
-    });
+    addMisfit(missingField(name), place, report);
   for (const entry of entries) checkCell(entry, columns, report);
 }
 
 function checkCell({ key, keySpan, value }: TreeEntry, columns: FieldTypes, report: Report): void {
   const wanted = Object.hasOwn(columns, key) ? columns[key] : undefined;
-  if (wanted === undefined) {
-    const { message, remedy } = furtherField(key, columns);
-    return report.add('JOB318', keySpan, message, { remedy });
-  }
+  if (wanted === undefined) return addMisfit(furtherField(key, columns), keySpan, report);
   const found = typeOfCell(value);
   if (found === wanted || found === 'dyn' || wanted === 'dyn') return;
-  const message = `the field ${quote(key)} is ${FIELD_WORDS[found]} here, and ${FIELD_WORDS[wanted]} in the first row`;
   const remedy = wanted === 'string' ? 'write it in quotes' : null;
-  report.add('JOB318', value.span, message, { remedy });
+  report.add('JOB318', value.span, otherType(key, found, wanted), { remedy });
+}
+
+function addMisfit({ message, remedy }: Misfit, span: Span, report: Report): void {
+  report.add('JOB318', span, message, { remedy });
 }
 
 /** Text is taken as it stands; `$${{` is how a job writes the characters `${{`. */

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { DURATION_PATTERN } from '../duration.ts';
 import { RATE } from '../schema/run-schema.ts';
 import * as rules from '../schema/text-rule.ts';
+import { whole } from '../schema/amounts.ts';
 import { times } from './behaviour-schema.ts';
 
 /** As many as events: each of them is one. */
@@ -15,12 +16,9 @@ const ARRIVALS_MAX = 10_000;
 /** Keys of which one kind of arrivals has exactly one. */
 export const ARRIVAL_KEYS = ['rate', 'every', 'at'] as const;
 
-const ARRIVAL_RATE: rules.TextRule = {
-  ...RATE,
-  remedy: 'write arrivals per s, min or h, such as 30/h',
-};
+const ARRIVAL_RATE: rules.TextRule = { ...RATE, remedy: 'write arrivals per s, min or h, such as 30/h' };
 /** From the beginning, or in UTC. */
-export const MOMENT: rules.TextRule = {
+const MOMENT: rules.TextRule = {
   code: 'SCN206',
   pattern: new RegExp(`(?:${DURATION_PATTERN.source})|(?:${rules.INSTANT.pattern.source})`),
   what: 'a time from the beginning, nor an instant',
@@ -52,13 +50,7 @@ export const arrivalsSchema = z
     conversations: z
       .strictObject({
         ...shape,
-        count: z
-          .number()
-          .int()
-          .min(1)
-          .max(ARRIVALS_MAX)
-          .meta({ description: 'How many come; beside "rate" and "every".' })
-          .optional(),
+        count: whole(1, ARRIVALS_MAX, 'How many come; beside "rate" and "every".').optional(),
       })
       .meta({ description: 'Conversations that somebody starts over the API, beside the run.', oneOf })
       .optional(),

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { duration } from '../schema/amounts.ts';
+import { duration, flag, listOf } from '../schema/amounts.ts';
 import { SHORTHANDS } from '../schema/shorthand.ts';
 import * as rules from '../schema/text-rule.ts';
 import { asExpression, distributionForm, tokensAsWritten } from './scenario-form.ts';
@@ -32,7 +32,7 @@ function distribution<Value extends z.ZodString>(value: () => Value, description
 
 export const times = (description: string) => distribution(() => duration('Length of time.'), description);
 const counts = (description: string) => distribution(tokens, description);
-const share = (description: string) => z.number().min(0).max(1).meta({ description });
+export const share = (description: string) => z.number().min(0).max(1).meta({ description });
 const weight = z.number().min(0).max(1_000_000).meta({ description: 'Weight beside the others.' }).optional();
 
 export const runtimeSchema = z
@@ -58,17 +58,15 @@ export const behaviourSchema = z.strictObject({
     .strictObject({ FINISHED: weight, ERROR: weight, STUCK: weight })
     .meta({ description: 'Weights of how work ends.' })
     .optional(),
-  gaps: z
-    .array(
-      z.strictObject({
-        at: duration('From which time of the work on.'),
-        idle: duration('How long nothing happens.'),
-        lease: z.boolean().meta({ description: 'A tool holds a lease, so it is not idle (D9).' }).optional(),
-      }),
-    )
-    .max(GAPS_MAX)
-    .meta({ description: 'Quiet stretches.' })
-    .optional(),
+  gaps: listOf(
+    z.strictObject({
+      at: duration('From which time of the work on.'),
+      idle: duration('How long nothing happens.'),
+      lease: flag('A tool holds a lease, so it is not idle (D9).').optional(),
+    }),
+    GAPS_MAX,
+    'Quiet stretches.',
+  ).optional(),
   confirmation: z
     .strictObject({
       share: share('Share of works that ask.'),

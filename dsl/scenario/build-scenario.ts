@@ -44,7 +44,7 @@ const SEED_DEFAULT = 1;
 const LEASE_DEFAULT_MS = MINUTE_MS;
 const LOST_AFTER_DEFAULT_MS = 5 * MINUTE_MS;
 
-export interface Checked {
+interface Checked {
   readonly document: ScenarioDocument;
   readonly root: Tree;
   readonly report: Report;
@@ -147,16 +147,9 @@ function buildRuntime({ sandbox }: RuntimeDocument): ScenarioRuntime {
   return Object.fromEntries(times);
 }
 
-export function buildBehaviour(written: BehaviourDocument): ScenarioBehaviour {
-  const {
-    duration,
-    input_tokens: input,
-    output_tokens: output,
-    outcome,
-    gaps,
-    confirmation,
-    rate_limit: limit,
-  } = written;
+function buildBehaviour(written: BehaviourDocument): ScenarioBehaviour {
+  const { duration, outcome, gaps, confirmation, rate_limit: limit } = written;
+  const { input_tokens: input, output_tokens: output } = written;
   return defined({
     duration: duration && distributionOf(duration, lengthMs),
     inputTokens: input && distributionOf(input, tokenCount),

@@ -6,10 +6,9 @@ import { counted } from '../../core/text/counted.ts';
 import { instantFromText } from '../../core/text/instant-text.ts';
 import { quote } from '../read/quote.ts';
 import { addBeside, type Report } from '../check/report.ts';
-import { INSTANT } from '../schema/text-rule.ts';
 import { childOf, entriesOf, entryOf, itemsOf, textOf, treeAt, type Tree } from '../read/tree.ts';
 import { ARRIVAL_KEYS } from './arrivals-schema.ts';
-import { keysOf, placeOf, type PlannedCheck, type ScenarioCheck } from './scenario-check.ts';
+import { instantAt, keysOf, placeOf, type PlannedCheck, type ScenarioCheck } from './scenario-check.ts';
 import { START_AT_DEFAULT } from './start-at.ts';
 
 export function checkArrivals({ root, report }: ScenarioCheck): void {
@@ -46,18 +45,11 @@ function checkOne(arrivals: Tree, report: Report): void {
 }
 
 function checkMoment(moment: Tree, startAt: number, report: Report): void {
-  const written = textOf(moment);
-  if (written === null || !INSTANT.pattern.test(written)) return;
-  const at = instantFromText(written);
-  if (at === null) {
-    report.add('SCN206', moment.span, `there is no day ${quote(written.slice(0, 10))}`, {
-      remedy: 'correct the day of the month',
-    });
-  } else if (at < startAt) {
-    report.add('SCN209', moment.span, 'this is before the clock starts', {
-      remedy: 'write a later instant, or an earlier "clock.start"',
-    });
-  }
+  const at = instantAt(moment, report);
+  if (at === null || at >= startAt) return;
+  report.add('SCN209', moment.span, 'this is before the clock starts', {
+    remedy: 'write a later instant, or an earlier "clock.start"',
+  });
 }
 
 function checkCount(conversations: Tree, report: Report): void {

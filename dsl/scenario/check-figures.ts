@@ -2,18 +2,17 @@
  * Figures that are each valid and do not fit together.
  * Owns order of bounds, weights, the clock; must not read the plan.
  */
-import { instantFromText } from '../../core/text/instant-text.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { quote } from '../read/quote.ts';
 import type { Report } from '../check/report.ts';
-import { INSTANT, TOKENS } from '../schema/text-rule.ts';
+import { TOKENS } from '../schema/text-rule.ts';
 import { childOf, entriesOf, textOf, treeAt, type Tree } from '../read/tree.ts';
 import { tokenCount } from './figures.ts';
-import { textIn, type ScenarioCheck } from './scenario-check.ts';
+import { instantAt, type ScenarioCheck } from './scenario-check.ts';
 
 /** A longer clock is a missing unit; every day is simulated in full. */
-export const CLOCK_MAX_MS = 366 * DAY_MS;
+const CLOCK_MAX_MS = 366 * DAY_MS;
 
 export function checkFigures({ root, report }: ScenarioCheck): void {
   for (const part of ['runtime', 'model', 'arrivals'].map((key) => childOf(root, key)))
@@ -25,7 +24,7 @@ export function checkFigures({ root, report }: ScenarioCheck): void {
 function checkInside(tree: Tree | undefined, report: Report): void {
   if (tree === undefined) return;
   if (tree.kind === 'list') for (const item of tree.items) checkInside(item, report);
-  const kind = textIn(tree, 'dist');
+  const kind = textOf(childOf(tree, 'dist'));
   if (kind === 'uniform') checkOrder(tree, ['min', 'max'], report);
   if (kind === 'lognormal') checkOrder(tree, ['p50', 'p95'], report);
   for (const { key, value } of entriesOf(tree)) {
@@ -49,7 +48,7 @@ function checkOrder(tree: Tree, keys: readonly [string, string], report: Report)
 }
 
 function numberIn(tree: Tree, key: string): number | null {
-  const text = textIn(tree, key);
+  const text = textOf(childOf(tree, key));
   if (text === null) return null;
   return parseDuration(text) ?? (TOKENS.pattern.test(text) ? tokenCount(text) : null);
 }
@@ -70,11 +69,5 @@ function checkClock(root: Tree, report: Report): void {
       untilMs === 0 ? 'the clock would not run' : `the clock runs at most ${formatDuration(CLOCK_MAX_MS)}`;
     report.add('SCN208', until.span, message, { remedy: 'write how long it runs, such as 30h or 30d' });
   }
-  const start = treeAt(root, ['clock', 'start']);
-  const written = textOf(start);
-  if (start === undefined || written === null || !INSTANT.pattern.test(written)) return;
-  if (instantFromText(written) !== null) return;
-  report.add('SCN206', start.span, `there is no day ${quote(written.slice(0, 10))}`, {
-    remedy: 'correct the day of the month',
-  });
+  instantAt(treeAt(root, ['clock', 'start']), report);
 }

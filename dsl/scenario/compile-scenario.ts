@@ -7,13 +7,14 @@ import { didYouMean } from '../check/nearest-name.ts';
 import { compileAmendable, type AmendableCompilation } from '../compile-job.ts';
 import type { JobSource } from '../read/decode-source.ts';
 import type { Diagnostic } from '../check/diagnostic.ts';
+import { defined } from '../defined.ts';
 import { quote } from '../read/quote.ts';
 import { checkSchema, readDocument } from '../read/read-document.ts';
 import type { Report } from '../check/report.ts';
 import type { JobDocument } from '../schema/job-schema.ts';
 import { LOCAL_PATH } from '../schema/text-rule.ts';
 import { childOf, textOf, type Tree, entriesOf, entryOf, treeAt } from '../read/tree.ts';
-import type { FileProblem } from '../world.ts';
+import { FILE_PROBLEM_WORDS } from '../world.ts';
 import { buildScenario } from './build-scenario.ts';
 import { checkArrivals, checkItemArrivals } from './check-arrivals.ts';
 import { checkChoices } from './check-choices.ts';
@@ -56,9 +57,7 @@ export function compileScenario(source: JobSource, world: ScenarioWorld): Scenar
       'JOB326',
       childOf(root, 'job')?.span ?? root.span,
       `no scenario reads the issues of ${quote(repository)} at ${host}`,
-      {
-        remedy: 'play a job that has such rows under "items.list"; "parley simulate JOB" reads issues',
-      },
+      { remedy: 'play a job that has such rows under "items.list"; "parley simulate JOB" reads issues' },
     );
   if (compiled !== null && compiled.plan !== null) {
     const planned = { ...check, plan: compiled.plan };
@@ -82,19 +81,11 @@ export function compileScenario(source: JobSource, world: ScenarioWorld): Scenar
 
 function planFor(
   compiled: AmendableCompilation | null,
-  overrides: Parameters<typeof amendJob>[1] | undefined,
+  overrides: OverridesDocument | undefined,
 ): Plan | null {
   if (compiled === null || overrides === undefined) return compiled?.plan ?? null;
   return compiled.amended((job) => amendJob(job, overrides));
 }
-
-const PROBLEMS: Readonly<Record<FileProblem, string>> = {
-  missing: 'does not exist',
-  special: 'is a pipe, a socket or a device',
-  directory: 'is a folder',
-  too_large: 'is too large',
-  binary: 'is not text',
-};
 
 /** Null when there is no job to compile; that was said. */
 function readJob(root: Tree, report: Report, world: ScenarioWorld): ScenarioJob | null {
@@ -104,7 +95,7 @@ function readJob(root: Tree, report: Report, world: ScenarioWorld): ScenarioJob 
   const read = world.readJob(path);
   if (!('problem' in read)) return read;
   const code = read.problem === 'missing' ? 'JOB303' : 'JOB305';
-  report.add(code, tree.span, `the job file ${quote(path)} ${PROBLEMS[read.problem]}`, {
+  report.add(code, tree.span, `the job file ${quote(path)} ${FILE_PROBLEM_WORDS[read.problem]}`, {
     remedy: 'the path is relative to the scenario file',
   });
   return null;
@@ -118,10 +109,9 @@ function amendJob(job: JobDocument, overrides: OverridesDocument): JobDocument {
     ...job,
     ...(defaults === undefined ? {} : { defaults: withFields(job.defaults ?? {}, defaults) }),
     conversations: job.conversations.map((own) => withFields(own, conversations?.[own.id] ?? {})),
-    ...(placement === undefined ? {} : { placement }),
+    ...defined({ placement, retry }),
     ...(admission === undefined ? {} : { admission: { ...job.admission, ...admission } }),
     ...(budget === undefined || usd === undefined ? {} : { budget: { ...job.budget, ...budget, usd } }),
-    ...(retry === undefined ? {} : { retry }),
     ...(wait === undefined ? {} : { wait: { ...job.wait, ...wait } }),
     ...(cleanup === undefined ? {} : { cleanup: { ...job.cleanup, ...cleanup } }),
   };

@@ -14,7 +14,7 @@ import { childOf, entriesOf, treeAt, type Tree } from '../read/tree.ts';
 import type { Scenario, ScenarioDistribution } from './scenario.ts';
 import { listAt, placeOf } from './scenario-check.ts';
 
-export interface ScenarioLint {
+interface ScenarioLint {
   readonly scenario: Scenario;
   readonly root: Tree;
   readonly report: Report;
@@ -76,7 +76,12 @@ function lintRules({ scenario, root, report }: ScenarioLint): void {
         return;
       }
     }
-    if (matches.length === 0) addNoMatch({ place, taken: rest.length < scenario.plan.items.length, report });
+    if (matches.length === 0) {
+      const which = rest.length < scenario.plan.items.length ? 'that earlier rules leave' : 'of the plan';
+      report.add('SCN503', place, `no conversation ${which} meets this condition`, {
+        remedy: 'correct the condition, or remove the rule',
+      });
+    }
     rest = rest.filter((item) => !matches.includes(item));
     lintGuards({ scenario, report, tree, duration: behaviour.duration, items: matches });
   });
@@ -95,21 +100,6 @@ function evaluateFor(
     if (!(error instanceof ParleyError)) throw error;
     return { reason: error.message.slice(error.message.lastIndexOf('": ') + 3) };
   }
-}
-
-function addNoMatch({
-  place,
-  taken,
-  report,
-}: {
-  readonly place: Tree['span'];
-  readonly taken: boolean;
-  readonly report: Report;
-}): void {
-  const message = taken
-    ? 'no conversation that earlier rules leave meets this condition'
-    : 'no conversation of the plan meets this condition';
-  report.add('SCN503', place, message, { remedy: 'correct the condition, or remove the rule' });
 }
 
 interface Guards {

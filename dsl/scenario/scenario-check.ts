@@ -3,7 +3,9 @@
  * Owns the types and the walks that several checks share.
  */
 import type { Plan } from '../../core/plan/plan.ts';
+import { instantFromText } from '../../core/text/instant-text.ts';
 import type { Report } from '../check/report.ts';
+import { quote } from '../read/quote.ts';
 import {
   childOf,
   entryOf,
@@ -14,6 +16,7 @@ import {
   type TreeEntry,
   type TreePath,
 } from '../read/tree.ts';
+import { INSTANT } from '../schema/text-rule.ts';
 
 export interface ScenarioCheck {
   readonly root: Tree;
@@ -45,6 +48,14 @@ export function targetKeys(event: Tree): readonly TreeEntry[] {
   return [...keysOf(event, ['key']), ...(inMessage === undefined ? [] : [inMessage])];
 }
 
-export function textIn(tree: Tree, key: string): string | null {
-  return textOf(childOf(tree, key));
+/** The instant that a scalar names; null, with a finding where there is no such day, for anything else. */
+export function instantAt(tree: Tree | undefined, report: Report): number | null {
+  const written = textOf(tree);
+  if (tree === undefined || written === null || !INSTANT.pattern.test(written)) return null;
+  const at = instantFromText(written);
+  if (at === null)
+    report.add('SCN206', tree.span, `there is no day ${quote(written.slice(0, 10))}`, {
+      remedy: 'correct the day of the month',
+    });
+  return at;
 }

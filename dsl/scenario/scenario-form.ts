@@ -2,11 +2,18 @@
  * Short spellings of scenario files and their long forms.
  * Owns distributions and expressions as they are written; schema/shorthand.ts has those that jobs use as well.
  */
-import { asWritten, type JsonSchema, type Shorthand, type Speaker } from '../schema/shorthand.ts';
+import {
+  anyOf,
+  asWritten,
+  closedMap,
+  type JsonSchema,
+  type Shorthand,
+  type Speaker,
+} from '../schema/shorthand.ts';
 import { childOf, mapNode, textNode, textOf, type Tree, type TreeMap } from '../read/tree.ts';
 
 /** Keys of each kind of distribution, in its long form. */
-export const DISTRIBUTION_KEYS = {
+const DISTRIBUTION_KEYS = {
   fixed: ['value'],
   uniform: ['min', 'max'],
   lognormal: ['p50', 'p95'],
@@ -31,16 +38,7 @@ export const distributionForm: Shorthand = {
   jsonSchema(long) {
     const [fixed, ...others] = long['oneOf'] as JsonSchema[];
     const value = (fixed?.['properties'] as Record<string, JsonSchema>)['value'];
-    const short = {
-      type: 'object',
-      properties: { fixed: value },
-      required: ['fixed'],
-      additionalProperties: false,
-    };
-    return {
-      ...(long['description'] === undefined ? {} : { description: long['description'] }),
-      anyOf: [value, short, ...others],
-    };
+    return anyOf(long, [value, closedMap({ fixed: value }), ...others]);
   },
 };
 
@@ -91,6 +89,6 @@ export const asExpression: Shorthand = {
 
 /** A number of tokens may stand without a suffix. */
 export const tokensAsWritten: Shorthand = {
-  normalise: (tree, speaker) => asWritten.normalise(tree, speaker),
+  ...asWritten,
   jsonSchema: (long) => ({ anyOf: [long, { type: 'integer', minimum: 0, maximum: 999_999_999 }] }),
 };

@@ -8,10 +8,10 @@ import { z } from 'zod';
 import { HOST_STRATEGIES } from '../../core/placement/choose-host.ts';
 import { HOST_NAME, hostLabels, STRATEGY_WORDS } from '../schema/job-schema.ts';
 import { durationOrNone } from '../schema/run-schema.ts';
-import { amount, duration } from '../schema/amounts.ts';
+import { amount, duration, line, listOf, oneOf, whole } from '../schema/amounts.ts';
 import * as rules from '../schema/text-rule.ts';
 import { arrivalsSchema } from './arrivals-schema.ts';
-import { behaviourSchema, expression, runtimeSchema } from './behaviour-schema.ts';
+import { behaviourSchema, expression, runtimeSchema, share } from './behaviour-schema.ts';
 import { overridesSchema } from './overrides-schema.ts';
 
 const SANDBOXES_MAX = 100_000;
@@ -25,18 +25,11 @@ const NAME_MAX = 200;
 const STATUS_MIN = 400;
 const STATUS_MAX = 599;
 
-export const SANDBOX_ACTIONS = [
-  'crash',
-  'lose',
-  'disconnect',
-  'reconnect',
-  'pause',
-  'resume',
-  'delete',
-] as const;
-export const CONVERSATION_ACTIONS = ['interrupt', 'access', 'confirm', 'remove'] as const;
-export const HOST_INCIDENTS = ['lost', 'cut_off', 'slow', 'drained'] as const;
-export const PICKS = ['oldest', 'newest', 'longest_idle', 'all'] as const;
+const FULL_WORDS = ['refuse', 'queue', 'pause_longest_idle'] as const;
+const SANDBOX_ACTIONS = ['crash', 'lose', 'disconnect', 'reconnect', 'pause', 'resume', 'delete'] as const;
+const CONVERSATION_ACTIONS = ['interrupt', 'access', 'confirm', 'remove'] as const;
+const HOST_INCIDENTS = ['lost', 'cut_off', 'slow', 'drained'] as const;
+const PICKS = ['oldest', 'newest', 'longest_idle', 'all'] as const;
 /** Keys of which an event has exactly one. */
 export const ACTION_KEYS = [
   'sandbox',
@@ -51,8 +44,6 @@ export const ACTION_KEYS = [
 export const EXPECTATION_KEYS = ['at', 'always', 'never', 'eventually', 'end'] as const;
 
 const oneOfThese = (keys: readonly string[]) => ({ oneOf: keys.map((key) => ({ required: [key] })) });
-const count = (max: number, description: string) => z.number().int().min(1).max(max).meta({ description });
-const text = (max: number, description: string) => z.string().min(1).max(max).meta({ description });
 
 const clock = z
   .strictObject({
@@ -67,25 +58,27 @@ const policy = z
     deletion_time: durationOrNone('Time until a released sandbox is deleted; none: never.').optional(),
     capacity: z
       .strictObject({
-        sandboxes: count(SANDBOXES_MAX, 'Sandboxes with the runtime up, in all (D17).').optional(),
-        sandboxes_per_user: count(SANDBOXES_MAX, 'Sandboxes with the runtime up, per user (D17).').optional(),
-        conversations_per_sandbox: count(CONVERSATIONS_MAX, 'Conversations of one sandbox (D16).').optional(),
-        on_full: z
-          .enum(['refuse', 'queue', 'pause_longest_idle'])
-          .meta({ description: 'What happens when no slot is free (D17).' })
-          .optional(),
+        sandboxes: whole(1, SANDBOXES_MAX, 'Sandboxes with the runtime up, in all (D17).').optional(),
+        sandboxes_per_user: whole(
+          1,
+          SANDBOXES_MAX,
+          'Sandboxes with the runtime up, per user (D17).',
+        ).optional(),
+        conversations_per_sandbox: whole(
+          1,
+          CONVERSATIONS_MAX,
+          'Conversations of one sandbox (D16).',
+        ).optional(),
+        on_full: oneOf(FULL_WORDS, 'What happens when no slot is free (D17).').optional(),
       })
       .meta({ description: 'How many sandboxes may be up (D17).' })
       .optional(),
-    grouping: z
-      .enum(STRATEGY_WORDS)
-      .meta({ description: 'Placement where the job says nothing (D16).' })
-      .optional(),
+    grouping: oneOf(STRATEGY_WORDS, 'Placement where the job says nothing (D16).').optional(),
     hosts: z
       .record(
         rules.text(HOST_NAME),
         z.strictObject({
-          capacity: count(SANDBOXES_MAX, 'Sandboxes with the runtime up on this host.'),
+          capacity: whole(1, SANDBOXES_MAX, 'Sandboxes with the runtime up on this host.'),
           labels: hostLabels.meta({ description: 'Labels of the host.' }).optional(),
         }),
       )
@@ -93,10 +86,10 @@ const policy = z
       .optional(),
     host: z
       .strictObject({
-        placement: z
-          .enum(HOST_STRATEGIES)
-          .meta({ description: 'Which host gets the next sandbox; spread when left out.' })
-          .optional(),
+        placement: oneOf(
+          HOST_STRATEGIES,
+          'Which host gets the next sandbox; spread when left out.',
+        ).optional(),
         lease: duration('Silence after which a host gets no sandboxes; a minute when left out.').optional(),
         lost_after: duration(
           'Silence beyond its lease after which a host is given up; 5 minutes when left out.',
@@ -115,52 +108,43 @@ const price = z
   })
   .meta({ description: 'Price of one model.' });
 
-export const probability = (description: string) => z.number().min(0).max(1).meta({ description });
-
 const event = z
   .strictObject({
     at: duration('When, from the beginning.'),
-    sandbox: z.enum(SANDBOX_ACTIONS).meta({ description: 'What happens to the sandbox.' }).optional(),
-    conversation: z
-      .enum(CONVERSATION_ACTIONS)
-      .meta({ description: 'What somebody does with the conversation.' })
-      .optional(),
+    sandbox: oneOf(SANDBOX_ACTIONS, 'What happens to the sandbox.').optional(),
+    conversation: oneOf(CONVERSATION_ACTIONS, 'What somebody does with the conversation.').optional(),
     message: z
       .strictObject({
-        to: text(
+        to: line(
           NAME_MAX,
           'Key of the conversation; in its place "pick" can stand beside "message".',
         ).optional(),
-        text: text(MESSAGE_MAX, 'What is said.'),
+        text: line(MESSAGE_MAX, 'What is said.'),
       })
       .meta({ description: 'A message to the agent.' })
       .optional(),
     gateway: z
       .strictObject({
-        status: z
-          .number()
-          .int()
-          .min(STATUS_MIN)
-          .max(STATUS_MAX)
-          .meta({ description: 'HTTP status of every answer.' }),
+        status: whole(STATUS_MIN, STATUS_MAX, 'HTTP status of every answer.'),
         for: duration('For how long.'),
       })
       .meta({ description: 'The gateway refuses.' })
       .optional(),
     host: z
       .strictObject({
-        name: text(NAME_MAX, 'Name of a host of the policy.'),
-        is: z.enum(HOST_INCIDENTS).meta({
-          description: 'What happens to it: its machine is gone, nobody reaches it, it is slow, it drains.',
-        }),
+        name: line(NAME_MAX, 'Name of a host of the policy.'),
+        is: oneOf(
+          HOST_INCIDENTS,
+          'What happens to it: its machine is gone, nobody reaches it, it is slow, it drains.',
+        ),
         for: duration('For how long.'),
       })
       .meta({ description: 'Something happens to a host.' })
       .optional(),
-    run: z.enum(['cancel', 'drain']).meta({ description: 'What somebody does with the run.' }).optional(),
-    concurrency: count(CONCURRENCY_MAX, 'Conversations in flight at once, from now on.').optional(),
-    key: text(NAME_MAX, 'Key of the conversation that this is about, or whose sandbox.').optional(),
-    pick: z.enum(PICKS).meta({ description: 'Which of those that are up this is about.' }).optional(),
+    run: oneOf(['cancel', 'drain'], 'What somebody does with the run.').optional(),
+    concurrency: whole(1, CONCURRENCY_MAX, 'Conversations in flight at once, from now on.').optional(),
+    key: line(NAME_MAX, 'Key of the conversation that this is about, or whose sandbox.').optional(),
+    pick: oneOf(PICKS, 'Which of those that are up this is about.').optional(),
   })
   .meta({ description: 'One event at one instant.', ...oneOfThese(ACTION_KEYS) });
 
@@ -173,12 +157,9 @@ const expectation = z
     end: expression('Holds when the clock stops.').optional(),
     that: expression('What holds, beside "at".').optional(),
     within: duration('Tolerance of "at"; bound of "eventually", from the beginning.').optional(),
-    name: text(NAME_MAX, 'Name in reports; without it, the expression.').optional(),
-    why: text(MESSAGE_MAX, 'Why it must hold.').optional(),
-    level: z
-      .enum(['error', 'warn'])
-      .meta({ description: 'warn: it is printed and nothing fails.' })
-      .optional(),
+    name: line(NAME_MAX, 'Name in reports; without it, the expression.').optional(),
+    why: line(MESSAGE_MAX, 'Why it must hold.').optional(),
+    level: oneOf(['error', 'warn'], 'warn: it is printed and nothing fails.').optional(),
   })
   .meta({ description: 'What must hold.', ...oneOfThese(EXPECTATION_KEYS) });
 
@@ -194,23 +175,17 @@ export const scenarioSchema = z
     ),
     overrides: overridesSchema.optional(),
     clock: clock.optional(),
-    seed: z
-      .number()
-      .int()
-      .min(0)
-      .max(Number.MAX_SAFE_INTEGER)
-      .meta({ description: 'Of all chance.' })
-      .optional(),
+    seed: whole(0, Number.MAX_SAFE_INTEGER, 'Of all chance.').optional(),
     policy: policy.optional(),
     runtime: runtimeSchema.optional(),
     model: z
       .strictObject({
         default: behaviourSchema.meta({ description: 'Of every conversation.' }).optional(),
-        where: z
-          .array(z.strictObject({ when: expression('Condition over "item".'), ...behaviourSchema.shape }))
-          .max(RULES_MAX)
-          .meta({ description: 'The first rule whose condition holds for an item adds to the default.' })
-          .optional(),
+        where: listOf(
+          z.strictObject({ when: expression('Condition over "item".'), ...behaviourSchema.shape }),
+          RULES_MAX,
+          'The first rule whose condition holds for an item adds to the default.',
+        ).optional(),
       })
       .meta({ description: 'How agents work.' })
       .optional(),
@@ -219,12 +194,12 @@ export const scenarioSchema = z
       .meta({ description: 'USD per million tokens by model; "default" for every other.' })
       .optional(),
     faults: z
-      .record(z.string(), probability('At each opportunity.'))
+      .record(z.string(), share('At each opportunity.'))
       .meta({ description: 'Probability of each kind of fault.' })
       .optional(),
     arrivals: arrivalsSchema.optional(),
-    events: z.array(event).max(EVENTS_MAX).meta({ description: 'What happens when.' }).optional(),
-    expect: z.array(expectation).max(EXPECTATIONS_MAX).meta({ description: 'What must hold.' }).optional(),
+    events: listOf(event, EVENTS_MAX, 'What happens when.').optional(),
+    expect: listOf(expectation, EXPECTATIONS_MAX, 'What must hold.').optional(),
   })
   .meta({
     title: 'Parley scenario',

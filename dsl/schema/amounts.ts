@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { amountAsWritten, asWritten, SHORTHANDS } from './shorthand.ts';
+import { amountAsWritten, asWritten, listOfOne, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 export const duration = (description: string) =>
@@ -22,6 +22,11 @@ export const oneOf = <const Words extends readonly string[]>(words: Words, descr
 export const line = (charsMax: number, description: string) =>
   z.string().min(1).max(charsMax).meta({ description });
 export const flag = (description: string) => z.boolean().meta({ description });
+export const listOf = <Item extends z.ZodType>(item: Item, max: number, description: string) =>
+  z.array(item).max(max).meta({ description });
+/** One word may stand for a list of one. */
+export const oneOrMore = <Item extends z.ZodType>(item: Item, max: number, description: string) =>
+  z.array(item).min(1).max(max).meta({ description }).register(SHORTHANDS, listOfOne);
 export const token = z
   .strictObject({ secret: rules.text(rules.SECRET_NAME, 'Name of a secret of this job.') })
   .meta({ description: 'Credential for the host.' });

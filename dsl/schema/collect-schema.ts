@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { listOf } from './amounts.ts';
 import { SHORTHANDS, wordOrMap } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
@@ -34,7 +35,4 @@ const collectStep = z
     }),
   );
 
-export const collectSchema = z
-  .array(collectStep)
-  .max(LIST_MAX)
-  .meta({ description: 'What is kept, before anything is cleaned up.' });
+export const collectSchema = listOf(collectStep, LIST_MAX, 'What is kept, before anything is cleaned up.');

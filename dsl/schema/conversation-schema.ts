@@ -14,7 +14,7 @@ import {
   scalarAs,
   SHORTHANDS,
 } from './shorthand.ts';
-import { duration, flag, line, oneOf, positiveAmount, token, whole } from './amounts.ts';
+import { duration, flag, line, listOf, oneOf, positiveAmount, token, whole } from './amounts.ts';
 import { collectSchema } from './collect-schema.ts';
 import { CONDITION_MAX, conditionSchema } from './inputs-schema.ts';
 import { itemsSchema } from './items-schema.ts';
@@ -42,14 +42,13 @@ const tagValue = z
   .string()
   .refine(
     (value) => value.includes(rules.INTERPOLATION_MARK) || [...value].length <= TAG_VALUE_CODE_POINTS_MAX,
-    {
-      params: { tooLong: TAG_VALUE_CODE_POINTS_MAX },
-    },
+    { params: { tooLong: TAG_VALUE_CODE_POINTS_MAX } },
   )
   .meta({ pattern: `\\$\\{\\{|^[^]{0,${TAG_VALUE_CODE_POINTS_MAX}}$` })
   .register(SHORTHANDS, asText);
 
 const axisValue = z.string().min(1).max(200).register(SHORTHANDS, asText);
+const longText = z.string().max(10_000).register(SHORTHANDS, asText);
 
 const repository = z
   .strictObject({
@@ -71,26 +70,23 @@ const repository = z
   .meta({ description: 'Repository the conversation works on.' })
   .register(SHORTHANDS, scalarAs('name'));
 
+const timeout = duration('Longest time the command may take.').optional();
+const command = { command: line(10_000, 'Shell command; exit code 0 is success.'), timeout };
+
 const setup = z
   .strictObject({
-    command: line(10_000, 'Shell command; exit code 0 is success.'),
-    timeout: duration('Longest time the command may take.').optional(),
-    cache: z
-      .array(rules.text(rules.GLOB, 'Path of a file in the repository.'))
-      .max(SETUP_CACHE_FILES_MAX)
-      .meta({
-        description: 'Files that decide whether what the command made is used again; default: lock files.',
-      })
-      .optional(),
+    ...command,
+    cache: listOf(
+      rules.text(rules.GLOB, 'Path of a file in the repository.'),
+      SETUP_CACHE_FILES_MAX,
+      'Files that decide whether what the command made is used again; default: lock files.',
+    ).optional(),
   })
   .meta({ description: 'Command run after the clone and before the agent.' })
   .register(SHORTHANDS, scalarAs('command'));
 
 const verify = z
-  .strictObject({
-    command: line(10_000, 'Shell command; exit code 0 is success.'),
-    timeout: duration('Longest time the command may take.').optional(),
-  })
+  .strictObject(command)
   .meta({ description: 'Command run in the sandbox before collection; it decides success (D28).' })
   .register(SHORTHANDS, scalarAs('command'));
 
@@ -114,18 +110,15 @@ export const prioritySchema = rules
   .text(rules.PRIORITY, 'Higher starts first; from -1000 to 1000.')
   .register(SHORTHANDS, numberAsWritten({ type: 'integer', minimum: -1_000, maximum: 1_000 }));
 
+const scoreBound = (description: string) =>
+  rules.text(rules.NUMBER, description).register(SHORTHANDS, amountAsWritten({})).optional();
+
 const score = z.strictObject({
   name: rules.text(rules.SCORE_NAME, 'What is measured; unique in the conversation.'),
   command: line(10_000, 'Shell command whose last line is a number.'),
-  at_least: rules
-    .text(rules.NUMBER, 'Less than this is not good.')
-    .register(SHORTHANDS, amountAsWritten({}))
-    .optional(),
-  at_most: rules
-    .text(rules.NUMBER, 'More than this is not good.')
-    .register(SHORTHANDS, amountAsWritten({}))
-    .optional(),
-  timeout: duration('Longest time the command may take.').optional(),
+  at_least: scoreBound('Less than this is not good.'),
+  at_most: scoreBound('More than this is not good.'),
+  timeout,
 });
 
 const plugin = z
@@ -149,7 +142,7 @@ const agentChoice = z
       })
       .optional(),
     environment: z
-      .record(rules.text(rules.ENVIRONMENT_NAME), z.string().max(10_000).register(SHORTHANDS, asText))
+      .record(rules.text(rules.ENVIRONMENT_NAME), longText)
       .meta({ description: 'Variables of the program; ${NAME} in a value stands for a secret.' })
       .optional(),
     mode: rules.text(rules.AGENT_WORD, 'Mode that its sessions begin in.').optional(),
@@ -181,7 +174,7 @@ const sharedFields = {
   retry: retrySchema.optional(),
   wait: waitSchema.optional(),
   collect: collectSchema.optional(),
-  plugins: z.array(plugin).max(PLUGINS_MAX).meta({ description: 'Plugins of the agent.' }).optional(),
+  plugins: listOf(plugin, PLUGINS_MAX, 'Plugins of the agent.').optional(),
   agent: agentChoice.optional(),
 };
 
@@ -191,16 +184,14 @@ export const defaultsSchema = z
   .strictObject(withKey)
   .meta({ description: 'Fields every conversation has unless it sets them itself.' });
 
-/** Filled into a prompt file where it says {{name}}; the file itself never holds an expression. */
-const promptVariable = z.string().max(10_000).register(SHORTHANDS, asText);
-
 const prompt = z
   .discriminatedUnion('from', [
     z.strictObject({ from: z.literal('text'), text: z.string() }),
     z.strictObject({
       from: z.literal('file'),
       path: rules.text(rules.LOCAL_PATH),
-      vars: z.record(rules.text(rules.AXIS_NAME), promptVariable).optional(),
+      /** Filled into the file where it says {{name}}; the file itself never holds an expression. */
+      vars: z.record(rules.text(rules.AXIS_NAME), longText).optional(),
     }),
   ])
   .meta({ description: 'What the agent is asked to do: text, or {file: path}.' })
@@ -232,20 +223,20 @@ export const conversationSchema = z
       .refine((axes) => Object.keys(axes).length <= AXES_MAX, { params: { tooMany: AXES_MAX } })
       .meta({ description: 'Axes; one conversation for each combination of their values.' })
       .optional(),
-    exclude: z
-      .array(z.record(rules.text(rules.EXCLUDED_NAME), excludedValue))
-      .max(RULES_MAX)
-      .meta({ description: 'Combinations left out: an entry matches by subset, and by "when".' })
-      .optional(),
+    exclude: listOf(
+      z.record(rules.text(rules.EXCLUDED_NAME), excludedValue),
+      RULES_MAX,
+      'Combinations left out: an entry matches by subset, and by "when".',
+    ).optional(),
     include: z
       .array(combination)
       .meta({ description: 'Combinations added; each names every axis.' })
       .optional(),
-    extend: z
-      .array(extension)
-      .max(RULES_MAX)
-      .meta({ description: 'Fields set for some of the combinations; the last entry that matches wins.' })
-      .optional(),
+    extend: listOf(
+      extension,
+      RULES_MAX,
+      'Fields set for some of the combinations; the last entry that matches wins.',
+    ).optional(),
   })
   .meta({ description: 'One conversation, or one for each combination of its matrix.' });
 

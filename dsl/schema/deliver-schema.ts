@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-import { flag, line, oneOf, token } from './amounts.ts';
+import { flag, line, listOf, oneOf, token } from './amounts.ts';
 import { ISSUE_LABEL, TARGET_BRANCH, USER_NAME } from './code-host-rule.ts';
 import { listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
@@ -19,23 +19,16 @@ const NAMES_MAX = 20;
 
 const WORDS = '{job}, {run}, {key}, {issue}, {issue_title} and {issue_url} are filled in';
 
+const names = (named: rules.TextRule, description: string) =>
+  listOf(rules.text(named), NAMES_MAX, description).register(SHORTHANDS, listOfOne).optional();
+
 const pullRequest = z
   .strictObject({
     title: line(TITLE_LENGTH_MAX, `Title; ${WORDS}.`).optional(),
     body: line(BODY_LENGTH_MAX, `What stands before the summary; ${WORDS}.`).optional(),
     draft: flag('Open it as a draft.').optional(),
-    labels: z
-      .array(rules.text(ISSUE_LABEL))
-      .max(NAMES_MAX)
-      .meta({ description: 'Labels it gets.' })
-      .register(SHORTHANDS, listOfOne)
-      .optional(),
-    reviewers: z
-      .array(rules.text(USER_NAME))
-      .max(NAMES_MAX)
-      .meta({ description: 'Users who are asked to review it.' })
-      .register(SHORTHANDS, listOfOne)
-      .optional(),
+    labels: names(ISSUE_LABEL, 'Labels it gets.'),
+    reviewers: names(USER_NAME, 'Users who are asked to review it.'),
     base: rules.text(TARGET_BRANCH, 'Branch it is to be merged into.').optional(),
     comment: line(BODY_LENGTH_MAX, `What is said at the issue; ${WORDS}, and {url}.`).optional(),
     token: token.optional(),

@@ -7,10 +7,10 @@ import { z } from 'zod';
 
 import { ISSUE_STATES } from '../../core/plan/plan-issue.ts';
 import { mapNode } from '../read/tree.ts';
-import { flag, oneOf, token, whole } from './amounts.ts';
+import { flag, oneOf, oneOrMore, token, whole } from './amounts.ts';
 import { conditionSchema } from './inputs-schema.ts';
 import { ISSUE_LABEL } from './code-host-rule.ts';
-import { listOfOne, loseNothing, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';
+import { anyOf, loseNothing, scalarAs, SHORTHANDS, type Shorthand } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** What one plan may hold (expand-matrix.ts). */
@@ -44,10 +44,8 @@ const oneValue: Shorthand = {
 /** A list stands for the rows themselves. */
 const rowsAlone: Shorthand = {
   normalise: (tree) => (tree.kind === 'list' ? mapNode(tree.span, { list: tree }) : tree),
-  jsonSchema: ({ description, ...long }) => {
-    const { list } = long['properties'] as Record<string, object>;
-    return { ...(description === undefined ? {} : { description }), anyOf: [list, long] };
-  },
+  jsonSchema: ({ description, ...long }) =>
+    anyOf({ description }, [(long['properties'] as Record<string, object>)['list'], long]),
 };
 
 const cell = z.union([z.string().max(CELL_MAX), z.number(), z.boolean()]).register(SHORTHANDS, typed);
@@ -65,13 +63,11 @@ const issues = (whose: string) =>
   z
     .strictObject({
       repository: rules.text(rules.REPOSITORY, 'Repository as owner/name.'),
-      label: z
-        .array(rules.text(ISSUE_LABEL))
-        .min(1)
-        .max(ISSUE_LABELS_MAX)
-        .meta({ description: 'Labels that an issue has, all of them.' })
-        .register(SHORTHANDS, listOfOne)
-        .optional(),
+      label: oneOrMore(
+        rules.text(ISSUE_LABEL),
+        ISSUE_LABELS_MAX,
+        'Labels that an issue has, all of them.',
+      ).optional(),
       state: oneOf(ISSUE_STATES, 'Which issues are read.').optional(),
       limit: whole(1, ISSUES_MAX, 'Issues read at most.').optional(),
       host: rules.text(rules.HOST, 'Provider key in code_hosts of the deployment.').optional(),
@@ -88,15 +84,11 @@ export const itemsSchema = z
     from: rules
       .text(rules.ENTRY_ID, 'Id of another conversation, among whose results the rows are; beside "jsonl".')
       .optional(),
-    glob: z
-      .array(rules.text(rules.FILE_GLOB))
-      .min(1)
-      .max(PATTERNS_MAX)
-      .meta({
-        description: 'Files that match one of these patterns, each a row with path, name, stem and text.',
-      })
-      .register(SHORTHANDS, listOfOne)
-      .optional(),
+    glob: oneOrMore(
+      rules.text(rules.FILE_GLOB),
+      PATTERNS_MAX,
+      'Files that match one of these patterns, each a row with path, name, stem and text.',
+    ).optional(),
     list: z.array(row).min(1).max(LISTED_MAX).meta({ description: 'Rows that stand in the job.' }).optional(),
     github: issues('GitHub'),
     gitlab: issues('GitLab'),

@@ -11,7 +11,7 @@ import {
 } from '../../core/placement/choose-host.ts';
 import { GROUPING_STRATEGIES, type GroupingStrategy } from '../../core/status.ts';
 import { appendSchema } from './append-schema.ts';
-import { amount, duration, flag, oneOf, whole } from './amounts.ts';
+import { amount, duration, flag, listOf, oneOf, oneOrMore, whole } from './amounts.ts';
 import { collectSchema } from './collect-schema.ts';
 import { conversationSchema, defaultsSchema } from './conversation-schema.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { deliverSchema } from './deliver-schema.ts';
 import { finallySchema } from './finally-schema.ts';
 import { inputsSchema } from './inputs-schema.ts';
-import { asText, scalarAs, SHORTHANDS, wordOrMap, listOfOne } from './shorthand.ts';
+import { asText, scalarAs, SHORTHANDS, wordOrMap } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** More instants than these are better said by a step. */
@@ -39,12 +39,11 @@ const OVERLAP_WORDS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'allo
 /** When a job runs by itself. */
 const scheduleSchema = z
   .strictObject({
-    cron: z
-      .array(z.string().max(CRON_LENGTH_MAX))
-      .min(1)
-      .max(CRON_MAX)
-      .meta({ description: 'Cron expressions; it runs when one of them says so.' })
-      .register(SHORTHANDS, listOfOne),
+    cron: oneOrMore(
+      z.string().max(CRON_LENGTH_MAX),
+      CRON_MAX,
+      'Cron expressions; it runs when one of them says so.',
+    ),
     timezone: z
       .string()
       .max(ZONE_LENGTH_MAX)
@@ -185,12 +184,7 @@ const reconcile = z
     expect: z
       .strictObject({
         unmatched_usd: amount('Tolerated unmatched spend in USD.').optional(),
-        unbilled: z
-          .int()
-          .min(0)
-          .max(1_000_000_000)
-          .meta({ description: 'Calls that succeeded and that no row may bill.' })
-          .optional(),
+        unbilled: whole(0, 1_000_000_000, 'Calls that succeeded and that no row may bill.').optional(),
       })
       .meta({ description: 'What must hold of the result.' })
       .optional(),
@@ -231,13 +225,11 @@ export const jobSchema = z
     tolerate: tolerateSchema.optional(),
     schedule: scheduleSchema.optional(),
     reconcile: reconcile.optional(),
-    report: z
-      .array(
-        z.strictObject({ to: rules.text(rules.REPORT_FILE, 'File name; the ending decides the format.') }),
-      )
-      .max(LIST_MAX)
-      .meta({ description: 'Files that are written at the end, below the folder of the run.' })
-      .optional(),
+    report: listOf(
+      z.strictObject({ to: rules.text(rules.REPORT_FILE, 'File name; the ending decides the format.') }),
+      LIST_MAX,
+      'Files that are written at the end, below the folder of the run.',
+    ).optional(),
     finally: finallySchema.optional(),
   })
   .meta({ title: 'Parley job', description: 'A batch of coding-agent conversations.' });

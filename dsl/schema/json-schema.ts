@@ -5,7 +5,7 @@
 import { z } from 'zod';
 
 import { jobSchema as job } from './job-schema.ts';
-import { SHORTHANDS, type JsonSchema } from './shorthand.ts';
+import { anyOf, SHORTHANDS, type JsonSchema } from './shorthand.ts';
 
 export function jobSchema(): JsonSchema {
   const { required, ...schema } = jsonSchemaOf(job);
@@ -51,10 +51,7 @@ function orInput(schema: JsonSchema): JsonSchema {
 
 function eitherInput(schema: JsonSchema): JsonSchema {
   const { description, ...own } = schema;
-  return {
-    ...(description === undefined ? {} : { description }),
-    anyOf: [own, { type: 'string', pattern: WHOLE_INPUT }],
-  };
+  return anyOf({ description }, [own, { type: 'string', pattern: WHOLE_INPUT }]);
 }
 
 /** Names of keys stay as they are. */

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 
-import { flag, oneOf } from './amounts.ts';
-import { SHORTHANDS, scalarAs, listOfOne } from './shorthand.ts';
+import { flag, oneOf, oneOrMore } from './amounts.ts';
+import { SHORTHANDS, scalarAs } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** More stages than this before one conversation are a pipeline of several jobs. */
@@ -23,11 +23,10 @@ const need = z
   .meta({ description: 'A stage that comes first.' })
   .register(SHORTHANDS, scalarAs('entry'));
 
-export const needsSchema = z
-  .array(need)
-  .min(1)
-  .max(NEEDS_MAX)
-  .meta({ description: 'Conversations that must have ended before this one starts.' })
-  .register(SHORTHANDS, listOfOne);
+export const needsSchema = oneOrMore(
+  need,
+  NEEDS_MAX,
+  'Conversations that must have ended before this one starts.',
+);
 
 export type NeedsDocument = z.infer<typeof needsSchema>;

@@ -6,8 +6,8 @@
 import { z } from 'zod';
 
 import { FAILURE_CLASSES, type ExecutionStatus } from '../../core/status.ts';
-import { amount, duration, oneOf, positiveAmount, whole } from './amounts.ts';
-import { asWritten, listOfOne, scalarAs, SHORTHANDS } from './shorthand.ts';
+import { amount, duration, listOf, oneOf, oneOrMore, positiveAmount, whole } from './amounts.ts';
+import { asWritten, scalarAs, SHORTHANDS } from './shorthand.ts';
 import * as rules from './text-rule.ts';
 
 /** More conversations than a plan may hold cannot be in flight, fail or be tolerated. */
@@ -28,8 +28,7 @@ export const AWAITED_STATUSES = [
   'PAUSED',
 ] as const satisfies readonly ExecutionStatus[];
 
-const failureClasses = (description: string) =>
-  z.array(z.enum(FAILURE_CLASSES)).min(1).max(LIST_MAX).meta({ description }).register(SHORTHANDS, listOfOne);
+const failureClasses = (description: string) => oneOrMore(z.enum(FAILURE_CLASSES), LIST_MAX, description);
 
 /** Fields whose values can have a limit of their own; after a tag or an axis comes its name, after a name a value. */
 const KEYED_LIMIT: rules.TextRule = {
@@ -102,10 +101,11 @@ const retryRule = z.strictObject({
     .optional(),
 });
 
-export const retrySchema = z
-  .array(retryRule)
-  .max(LIST_MAX)
-  .meta({ description: 'Retries by failure class; the first rule that names the class wins.' });
+export const retrySchema = listOf(
+  retryRule,
+  LIST_MAX,
+  'Retries by failure class; the first rule that names the class wins.',
+);
 
 export const breakerSchema = z
   .strictObject({
@@ -136,13 +136,7 @@ export const durationOrNone = (description: string) => {
 
 export const waitSchema = z
   .strictObject({
-    until: z
-      .array(z.enum(AWAITED_STATUSES))
-      .min(1)
-      .max(LIST_MAX)
-      .meta({ description: 'Statuses that end the wait.' })
-      .register(SHORTHANDS, listOfOne)
-      .optional(),
+    until: oneOrMore(z.enum(AWAITED_STATUSES), LIST_MAX, 'Statuses that end the wait.').optional(),
     deadline: durationOrNone(
       'Time from admission; none of it counts in which the machine was suspended.',
     ).optional(),

@@ -57,22 +57,16 @@ export const asWritten: Shorthand = {
 /** An amount may stand without quotes; as a number it reaches an editor without its text. */
 export function amountAsWritten(number: JsonSchema): Shorthand {
   return {
-    normalise: (tree, speaker) => asWritten.normalise(tree, speaker),
-    jsonSchema: (long) => ({
-      ...only(long, ['description']),
-      anyOf: [without(long, 'description'), { type: 'number', ...number }],
-    }),
+    ...asWritten,
+    jsonSchema: ({ description, ...own }) => anyOf({ description }, [own, { type: 'number', ...number }]),
   };
 }
 
 /** A number may stand as one, or as text that is filled later. */
 export function numberAsWritten(number: JsonSchema): Shorthand {
   return {
-    normalise: (tree, speaker) => asWritten.normalise(tree, speaker),
-    jsonSchema: (long) => ({
-      ...only(long, ['description']),
-      anyOf: [number, { type: 'string', pattern: INTERPOLATED_PATTERN }],
-    }),
+    ...asWritten,
+    jsonSchema: (long) => anyOf(long, [number, { type: 'string', pattern: INTERPOLATED_PATTERN }]),
   };
 }
 
@@ -135,18 +129,8 @@ export function wordOrMap(options: {
       refuseBeside(tree, [keyed.key], speaker);
       return mapNode(tree.span, { [discriminator]: textNode(keyed.key, tree.span), [keyed.field]: value });
     },
-    jsonSchema: (long) => ({
-      ...only(long, ['description']),
-      anyOf: [
-        { type: 'string', enum: [...words] },
-        {
-          type: 'object',
-          properties: { [keyed.key]: keyed.schema },
-          required: [keyed.key],
-          additionalProperties: false,
-        },
-      ],
-    }),
+    jsonSchema: (long) =>
+      anyOf(long, [{ type: 'string', enum: [...words] }, closedMap({ [keyed.key]: keyed.schema })]),
   };
 }
 
@@ -183,30 +167,23 @@ export const promptForm: Shorthand = {
       speaker.report.add('JOB202', tree.span, 'a prompt is text, or {file: path}');
     return mapNode(tree.span, { from: textNode('text', tree.span), text: textNode(' ', tree.span) });
   },
-  jsonSchema: (long) => ({
-    ...only(long, ['description']),
-    anyOf: [
+  jsonSchema: (long) =>
+    anyOf(long, [
       { type: 'string' },
-      {
-        type: 'object',
-        properties: {
-          file: {
-            type: 'string',
-            pattern: LOCAL_PATH.pattern.source,
-            description: 'File with the prompt, relative to the job.',
-          },
-          vars: {
-            type: 'object',
-            description: 'Values for {{name}} in the file.',
-            propertyNames: { pattern: AXIS_NAME.pattern.source },
-            additionalProperties: { type: ['string', 'number', 'boolean'] },
-          },
+      closedMap({
+        file: {
+          type: 'string',
+          pattern: LOCAL_PATH.pattern.source,
+          description: 'File with the prompt, relative to the job.',
         },
-        required: ['file'],
-        additionalProperties: false,
-      },
-    ],
-  }),
+        vars: {
+          type: 'object',
+          description: 'Values for {{name}} in the file.',
+          propertyNames: { pattern: AXIS_NAME.pattern.source },
+          additionalProperties: { type: ['string', 'number', 'boolean'] },
+        },
+      }),
+    ]),
 };
 
 /** Text stands for an address; `{secret: NAME}` for one that a secret holds. */
@@ -222,24 +199,17 @@ export const addressForm: Shorthand = {
       speaker.report.add('JOB202', tree.span, 'an address is text, or {secret: NAME}');
     return mapNode(tree.span, { from: textNode('url', tree.span), url: textNode('https://x', tree.span) });
   },
-  jsonSchema: (long) => ({
-    ...only(long, ['description']),
-    anyOf: [
+  jsonSchema: (long) =>
+    anyOf(long, [
       { type: 'string', pattern: WEBHOOK.pattern.source },
-      {
-        type: 'object',
-        properties: {
-          secret: {
-            type: 'string',
-            pattern: SECRET_NAME.pattern.source,
-            description: 'Secret that holds the address.',
-          },
+      closedMap({
+        secret: {
+          type: 'string',
+          pattern: SECRET_NAME.pattern.source,
+          description: 'Secret that holds the address.',
         },
-        required: ['secret'],
-        additionalProperties: false,
-      },
-    ],
-  }),
+      }),
+    ]),
 };
 
 /** Whether reading a scalar as YAML keeps its text; adds JOB209 when it does not. */
@@ -258,10 +228,13 @@ function sourceNode(tree: TreeScalar): TreeScalar {
   return typeof tree.value === 'string' ? tree : { ...tree, value: tree.source };
 }
 
-function only(schema: JsonSchema, keys: readonly string[]): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([key]) => keys.includes(key)));
+/** What the schema describes, in any of these forms. */
+export function anyOf({ description }: JsonSchema, forms: readonly unknown[]): JsonSchema {
+  return { ...(description === undefined ? {} : { description }), anyOf: forms };
 }
 
-function without(schema: JsonSchema, key: string): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== key));
+/** A map of these keys and no others; the first must stand in it. */
+export function closedMap(properties: JsonSchema): JsonSchema {
+  const required = Object.keys(properties).slice(0, 1);
+  return { type: 'object', properties, required, additionalProperties: false };
 }

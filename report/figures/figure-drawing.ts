@@ -169,6 +169,11 @@ export interface Bars {
   }[];
 }
 
+/** Null without rows. */
+export function bars(named: Pick<Bars, 'id' | 'title' | 'about'>, rows: Bars['rows']): Bars | null {
+  return rows.length === 0 ? null : { kind: 'bars', ...named, rows };
+}
+
 /** Numbers over time, at even distances. */
 export interface Levels {
   readonly kind: 'levels';

@@ -7,7 +7,7 @@ import type { ReconciliationDone } from '../../core/reconcile/reconciliation-rec
 import type { ReportData, ReportItem } from '../report-data.ts';
 import { usdWords } from '../report-words.ts';
 import { billedByKey } from '../work-sections.ts';
-import type { Bars, FigureTone } from './figure-drawing.ts';
+import { bars, type Bars, type FigureTone } from './figure-drawing.ts';
 
 /** Names with two bars each; more are a table. */
 const NAMES_MAX = 6;
@@ -16,7 +16,9 @@ const SPANS = 8;
 
 /** The items of a job in groups, such as its models or the values of a tag. */
 export interface Grouping {
+  /** `model`, `tag-team`: the end of the id of a figure. */
   readonly id: string;
+  /** `model`, `tag "team"`: the end of its title. */
   readonly title: string;
   of(item: ReportItem): string | null;
 }
@@ -57,10 +59,8 @@ function billedAndRecorded(data: ReportData, { id, title, of }: Grouping): Bars 
     { label: `${name}: billed`, value: billed, words: usdWords(billed), tone: 'busy' as const },
     { label: `${name}: recorded`, value: recorded, words: usdWords(recorded), tone: 'good' as const },
   ]);
-  return figure(
-    { id, title, about: 'What rows bill to these conversations and what our proxy counted.' },
-    rows,
-  );
+  const about = 'What rows bill to these conversations and what our proxy counted.';
+  return bars({ id: `billed-by-${id}`, title: `Billed and recorded by ${title}`, about }, rows);
 }
 
 /** All counts, also those of 0: readers want to see that there are none. */
@@ -72,7 +72,7 @@ function unmatched({ result: { counts } }: ReconciliationDone): Bars | null {
     ['conversations without rows', counts.conversationsWithoutRows, 'bad'],
     ['calls that nobody billed', counts.unbilled, 'bad'],
   ];
-  return figure(
+  return bars(
     {
       id: 'unmatched',
       title: 'Without a match, in both directions',
@@ -96,7 +96,7 @@ function clockDifferences(skewsMs: readonly number[]): Bars | null {
     const span = Math.floor((skew - least) / width);
     counts[span] = (counts[span] ?? 0) + 1;
   }
-  return figure(
+  return bars(
     {
       id: 'clock-difference',
       title: "The gateway's clock less ours",
@@ -108,8 +108,4 @@ function clockDifferences(skewsMs: readonly number[]): Bars | null {
       return { label, value: count, words: String(count), tone: 'busy' };
     }),
   );
-}
-
-function figure(named: Pick<Bars, 'id' | 'title' | 'about'>, rows: Bars['rows']): Bars | null {
-  return rows.length === 0 ? null : { kind: 'bars', ...named, rows };
 }

@@ -5,8 +5,8 @@
 import type { ReportData, ReportItem } from '../report-data.ts';
 import { duration, usdWords } from '../report-words.ts';
 import { workMs } from '../work-sections.ts';
-import type { Bars, Figure, FigureTone, Levels } from './figure-drawing.ts';
-import { reconciliationFigures } from './reconciliation-figures.ts';
+import { bars, type Bars, type Figure, type FigureTone, type Levels } from './figure-drawing.ts';
+import { reconciliationFigures, type Grouping } from './reconciliation-figures.ts';
 
 /** For more rows a table is better, and the report has one. */
 const ROWS_MAX = 10;
@@ -17,28 +17,22 @@ const POINTS = 120;
 
 /** Only those that have something to show. */
 export function reportFigures(data: ReportData): readonly Figure[] {
+  const groupings: readonly Grouping[] = [
+    { id: 'model', title: 'model', of: ({ model }) => model },
+    ...tagsOf(data).map((tag): Grouping => ({
+      id: `tag-${tag}`,
+      title: `tag "${tag}"`,
+      of: ({ tags }) => tags[tag] ?? null,
+    })),
+  ];
   const figures: readonly (Figure | null)[] = [
     statusOverTime(data),
     capacityOverTime(data),
     outcomes(data),
-    spendBy(data, { id: 'spend-by-model', title: 'Spend by model', of: ({ model }) => model }),
-    ...tagsOf(data).map((tag) =>
-      spendBy(data, {
-        id: `spend-by-tag-${tag}`,
-        title: `Spend by tag "${tag}"`,
-        of: ({ tags }) => tags[tag] ?? null,
-      }),
-    ),
+    ...groupings.map((grouping) => spendBy(data, grouping)),
     slowest(data),
     dearest(data),
-    ...reconciliationFigures(data, [
-      { id: 'billed-by-model', title: 'Billed and recorded by model', of: ({ model }) => model },
-      ...tagsOf(data).map((tag) => ({
-        id: `billed-by-tag-${tag}`,
-        title: `Billed and recorded by tag "${tag}"`,
-        of: ({ tags }: ReportItem) => tags[tag] ?? null,
-      })),
-    ]),
+    ...reconciliationFigures(data, groupings),
   ];
   return figures.filter((figure) => figure !== null);
 }
@@ -130,12 +124,9 @@ function outcomes({ items }: ReportData): Bars | null {
     counts.set(words, { ...known, count: known.count + 1 });
   }
   const rows = [...counts].sort(([, a], [, b]) => b.count - a.count);
+  const about = 'How many conversations ended in which way.';
   return bars(
-    {
-      id: 'outcomes',
-      title: 'Outcomes and failure classes',
-      about: 'How many conversations ended in which way.',
-    },
+    { id: 'outcomes', title: 'Outcomes and failure classes', about },
     rows.map(([label, { count, tone }]) => ({ label, value: count, words: String(count), tone })),
   );
 }
@@ -159,18 +150,14 @@ function tagsOf({ items }: ReportData): readonly string[] {
 }
 
 /** What our proxy counted; unpriced calls are in no amount (D26). */
-function spendBy(
-  { items }: ReportData,
-  { id, title, of }: { readonly id: string; readonly title: string; of(item: ReportItem): string | null },
-): Bars | null {
+function spendBy({ items }: ReportData, { id, title, of }: Grouping): Bars | null {
   const spent = new Map<string, number>();
   for (const item of items) {
     const name = of(item);
     if (name !== null) spent.set(name, (spent.get(name) ?? 0) + item.spend.nanoUsd);
   }
-  return amountBars({ id, title, about: 'What our proxy counted; calls without a price are left out.' }, [
-    ...spent,
-  ]);
+  const about = 'What our proxy counted; calls without a price are left out.';
+  return amountBars({ id: `spend-by-${id}`, title: `Spend by ${title}`, about }, [...spent]);
 }
 
 function dearest({ items }: ReportData): Bars | null {
@@ -191,7 +178,7 @@ function slowest({ items }: ReportData): Bars | null {
   );
 }
 
-type Named = Pick<Bars, 'id' | 'title' | 'about'>;
+type Named = Parameters<typeof bars>[0];
 
 function amountBars(named: Named, amounts: readonly (readonly [string, number])[]): Bars | null {
   return bars(
@@ -205,8 +192,4 @@ function largest(values: readonly (readonly [string, number])[]): readonly (read
     .filter(([, value]) => value > 0)
     .sort(([, a], [, b]) => b - a)
     .slice(0, ROWS_MAX);
-}
-
-function bars(named: Named, rows: Bars['rows']): Bars | null {
-  return rows.length === 0 ? null : { kind: 'bars', ...named, rows };
 }

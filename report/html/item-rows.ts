@@ -5,7 +5,6 @@
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import { outcomeLabel } from '../../core/run/outcome-words.ts';
 import { counted } from '../../core/text/counted.ts';
-import { endedWell } from '../../core/status.ts';
 import { hasFailed } from '../failure.ts';
 import { escapeText } from '../page/page.ts';
 import type { ReportData, ReportItem } from '../report-data.ts';
@@ -106,5 +105,5 @@ function toneOf(row: RunItemRow | null): 'good' | 'bad' | 'busy' | 'wait' | 'cal
   if (row.phase !== 'ended') return 'busy';
   if (row.outcome === 'limit_reached') return 'wait';
   if (hasFailed({ row })) return row.outcome === 'cancelled' ? 'calm' : 'bad';
-  return endedWell(row.outcome) && row.outcome === 'succeeded' ? 'good' : 'calm';
+  return row.outcome === 'succeeded' ? 'good' : 'calm';
 }

@@ -8,7 +8,7 @@ import type { Cell, Column } from '../document.ts';
 import { oneLine } from '../plain-text.ts';
 import { SHARED_STYLE } from './shared-style.ts';
 
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   /** Beside what all pages have. */
   readonly style: string;

@@ -6,6 +6,7 @@
 import { counted } from '../../core/text/counted.ts';
 import type { ReportData } from '../report-data.ts';
 import { oneLine, plainLine } from '../plain-text.ts';
+import { fenced } from '../render-markdown.ts';
 import { summaryOf, type Summary, type SummaryCheck, type SummaryLine } from './summary.ts';
 
 /**
@@ -78,7 +79,8 @@ function addChecks(page: Page, checks: readonly SummaryCheck[]): void {
   let shown = 0;
   for (const { key, lines } of checks.slice(0, CHECKS_MAX)) {
     const title = `<details><summary>The check of ${name(key)} ended with</summary>`;
-    if (!page.addWithin(['', title, '', ...fenced(lines), '', '</details>'], CHECKS_BYTES_MAX)) break;
+    const output = fenced(lines.map((line) => plainLine(line).slice(0, CHECK_LINE_MAX)));
+    if (!page.addWithin(['', title, '', ...output, '', '</details>'], CHECKS_BYTES_MAX)) break;
     shown += 1;
   }
   const rest = checks.length - shown;
@@ -92,17 +94,6 @@ function addFindings(page: Page, { findings }: Summary): void {
   let shown = 0;
   for (const entry of list) if (page.addWithin([entry], FINDINGS_BYTES_MAX)) shown += 1;
   if (shown < findings.length) page.add([`- and ${findings.length - shown} more`]);
-}
-
-/** Between fences longer than any inside, so that nothing inside is markup. */
-function fenced(lines: readonly string[]): readonly string[] {
-  const texts = lines.map((line) => plainLine(line).slice(0, CHECK_LINE_MAX));
-  const longest = Math.max(
-    2,
-    ...texts.flatMap((text) => [...text.matchAll(/`+/g)].map(([run]) => run.length)),
-  );
-  const fence = '`'.repeat(longest + 1);
-  return [`${fence}text`, ...texts, fence];
 }
 
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

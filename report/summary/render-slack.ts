@@ -141,6 +141,6 @@ function code(text: string): string {
 const literal = (text: string): string => escape(text).replaceAll('`', "'");
 
 /** As Slack wants it: these three, and no other. */
-export function escape(text: string): string {
+function escape(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
