@@ -15,7 +15,6 @@ import {
   pomOf,
   runAsProgram,
   toolsFolder,
-  underLock,
 } from './tool-cache.js';
 
 const TYPESCRIPT_VERSION = '7.13.0';
@@ -67,13 +66,6 @@ export function clientGeneratorsMissing(env) {
   return isThere ? null : 'the generators of clients are not installed';
 }
 
-/** Installs both; resolves with one line for each that says how it went. @param {NodeJS.ProcessEnv} env */
-export async function installClientGenerators(env) {
-  return await underLock('client-generators', env, () =>
-    Promise.all([installTypescript(env), installJar(env)]),
-  );
-}
-
 async function installTypescript(env) {
   const { folder, program } = typescriptGenerator(env);
   const there = existsSync(program) ? program : null;
@@ -98,4 +90,6 @@ async function installJar(env) {
   });
 }
 
-await runAsProgram(import.meta.url, installClientGenerators);
+await runAsProgram(import.meta.url, 'client-generators', (env) =>
+  Promise.all([installTypescript(env), installJar(env)]),
+);
