@@ -8,14 +8,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onPath } from './find-program.js';
 import { runNetworkStep } from './run-quietly.js';
-import {
-  installTool,
-  mavenInstall,
-  npmInstall,
-  pomOf,
-  runAsProgram,
-  toolsFolder,
-} from './tool-cache.js';
+import { installTool, mavenInstall, npmInstall, pomOf, runAsProgram, toolsFolder } from './tool-cache.js';
 
 const TYPESCRIPT_VERSION = '7.13.0';
 /** The client that its types are made for. */

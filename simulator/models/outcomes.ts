@@ -19,10 +19,7 @@ import { resumeReleased } from './resume-released.ts';
 import { offerRoom, type Slotted } from './slot-seeker.ts';
 
 /** Commands that one effect answers; the others wait for something, or write one line. */
-export type CarriedOut = Exclude<
-  ActivityCommand,
-  CommandOf<'watchIdle' | 'watchAgent' | 'record'> | Slotted
->;
+export type CarriedOut = Exclude<ActivityCommand, CommandOf<'watchIdle' | 'watchAgent' | 'record'> | Slotted>;
 /** An answer, or what went wrong. */
 export type Outcome = MachineEvent | null | CallError;
 
