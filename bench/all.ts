@@ -10,6 +10,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { trySignal } from '../scripts/own-process.ts';
 import { chosen } from './all/benches.ts';
 import { FIGURES_FILE, toldIn, type Figure, type Skipped } from './all/figure.ts';
 import { figureRow, figuresTable, pageWith } from './all/figures-table.ts';
@@ -48,7 +49,7 @@ async function measured(command: string, file: string): Promise<readonly (Figure
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    endGroup(child.pid);
+    if (child.pid !== undefined) trySignal(-child.pid, 'SIGKILL');
   }, boundMs);
   const [code] = (await once(child, 'close')) as [number | null];
   clearTimeout(timer);
@@ -58,15 +59,6 @@ async function measured(command: string, file: string): Promise<readonly (Figure
     ? `it took longer than ${Math.ceil(boundMs / 1_000)} s`
     : `it ended with ${code ?? 'a signal'}: ${last}`;
   return [...told, { what: 'the rest', skipped: why }];
-}
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has just ended by itself.
-  }
 }
 
 async function main(): Promise<void> {

@@ -3,11 +3,11 @@
  * Owns what is compared; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { World } from '../activities/world.ts';
-import { show } from './all/figure.ts';
+import { load as machineLoad, show } from './all/figure.ts';
 import { percentile } from './all/means.ts';
 import { dialectOf } from '../api/application/dialect.ts';
 import { APPLICATION_ROUTES } from '../api/application/routes.ts';
@@ -186,7 +186,7 @@ async function compare(
         value: percentile(took.parley, share) / percentile(took.bare, share),
         ...{ unit: 'times', aim: ['≤', 1.5] },
       },
-      `processor ${processor} times, load ${loadavg()[0]?.toFixed(1)}`,
+      `processor ${processor} times, load ${machineLoad()}`,
     );
 }
 

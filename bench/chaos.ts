@@ -6,13 +6,14 @@
  * Owns the order of events and the table; exit code 1 when an invariant broke. docs/chaos.md says how to read it.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { setTimeout as wait } from 'node:timers/promises';
 import { closeDaemon, containersOf, dockerSocket, dockerdMissing } from '../scripts/docker-daemon.ts';
+import { commandLineOf } from '../scripts/own-process.ts';
 import { dockerDaemon } from '../runtimes/docker/docker-daemon.ts';
 import { ensureImage } from '../runtimes/docker/image/sandbox-image.ts';
 import { faultsOf, namesIn, pick } from './chaos/faults.ts';
@@ -246,14 +247,8 @@ async function lookAround(ground: Ground): Promise<void> {
 }
 
 function processesOf(dir: string): readonly string[] {
-  return readdirSync('/proc').filter((name) => {
-    if (!/^\d+$/.test(name) || Number(name) === process.pid) return false;
-    try {
-      return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(`${dir}/data`);
-    } catch {
-      return false;
-    }
-  });
+  const others = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
+  return others.filter((pid) => commandLineOf(pid).includes(`${dir}/data`));
 }
 
 function ended(child: ChildProcess): Promise<void> {

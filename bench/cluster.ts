@@ -8,6 +8,7 @@
  */
 import os from 'node:os';
 import { parseArgs } from 'node:util';
+import { load } from './all/figure.ts';
 import { Caller } from './cluster/caller.ts';
 import { playRun } from './cluster/cluster-run.ts';
 import { callFor } from './cluster/direct-calls.ts';
@@ -79,9 +80,8 @@ function processorTimes(): { readonly idle: number; readonly all: number } {
 }
 
 function tell(what: string, perSecond: number, busy: number): void {
-  const load = os.loadavg()[0]?.toFixed(1) ?? '';
   process.stdout.write(
-    `${what}, ${perSecond.toFixed(2)} a second; processors ${(busy * 100).toFixed(0)} % busy, load ${load}\n`,
+    `${what}, ${perSecond.toFixed(2)} a second; processors ${(busy * 100).toFixed(0)} % busy, load ${load()}\n`,
   );
 }
 

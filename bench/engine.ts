@@ -3,7 +3,7 @@
  * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Database from 'libsql';
@@ -12,8 +12,8 @@ import { conversationId } from '../core/ids.ts';
 import type { StepRecord } from '../engine/batch.ts';
 import type { CommitBatch } from '../ports/engine-store.ts';
 import { openStore, type Store } from '../store/open-store.ts';
-import { show, type Aim } from './all/figure.ts';
-import { median } from './all/means.ts';
+import { load, show, type Aim } from './all/figure.ts';
+import { median, medians } from './all/means.ts';
 import { type Reading, openInstallation } from './engine/installation.ts';
 import { runRuns } from './engine/run-load.ts';
 import { specOf, started } from './temporal/conversations.ts';
@@ -133,26 +133,12 @@ function print(
     `${per(reading.cpuMs, 3)} ms CPU`,
     `${per(reading.commits, 3)} commits`,
     `${per(reading.events, 1)} events per conversation`,
-    `load ${(loadavg()[0] ?? 0).toFixed(1)}`,
+    `load ${load()}`,
   ];
   console.log(cells.join('  '));
 }
 
-/** The medians, each figure for itself. */
-function middle(readings: readonly Reading[]): Reading {
-  return {
-    seconds: median(readings.map(({ seconds }) => seconds)),
-    cpuMs: median(readings.map(({ cpuMs }) => cpuMs)),
-    commits: median(readings.map(({ commits }) => commits)),
-    events: median(readings.map(({ events }) => events)),
-  };
-}
-
-interface Aims {
-  readonly perSecond?: Aim;
-  readonly cpuMs?: Aim;
-  readonly commits?: Aim;
-}
+type Aims = Readonly<Partial<Record<'perSecond' | 'cpuMs' | 'commits', Aim>>>;
 
 /** The medians of one measurement. */
 function showAll(
@@ -184,7 +170,7 @@ async function repeated(
     readings.push(reading);
     print(name, { count, reading });
   }
-  const reading = middle(readings);
+  const reading = medians(readings);
   showAll(name, { count, reading, aims });
   return count / reading.seconds;
 }
@@ -198,18 +184,18 @@ await runConversations({ conversations: 500, atOnce: 100, grouped: true, dir });
 
 const rates: Partial<Record<Part, number>> = {};
 if (asked('grouped')) {
-  const load = { conversations, atOnce: 100, grouped: true, dir };
+  const one = { conversations, atOnce: 100, grouped: true, dir };
   rates.grouped = await repeated('group commit, 100 at once', { count: conversations, aims: GROUPED }, () =>
-    runConversations(load),
+    runConversations(one),
   );
 }
 if (asked('single')) {
-  const load = { conversations: few, atOnce: 100, grouped: false, dir };
-  rates.single = await repeated('one commit per event, 100', { count: few }, () => runConversations(load));
+  const one = { conversations: few, atOnce: 100, grouped: false, dir };
+  rates.single = await repeated('one commit per event, 100', { count: few }, () => runConversations(one));
 }
 if (asked('alone')) {
-  const load = { conversations: few, atOnce: 1, grouped: true, dir };
-  rates.alone = await repeated('group commit, 1 at once', { count: few }, () => runConversations(load));
+  const one = { conversations: few, atOnce: 1, grouped: true, dir };
+  rates.alone = await repeated('group commit, 1 at once', { count: few }, () => runConversations(one));
 }
 if (asked('run')) {
   rates.run = await repeated(
@@ -218,7 +204,7 @@ if (asked('run')) {
     async () => {
       const readings: Reading[] = [];
       await runRuns({ items: conversations, concurrency: 100, runs: 1, dir }, (one) => readings.push(one));
-      return middle(readings);
+      return medians(readings);
     },
   );
 }
@@ -230,13 +216,12 @@ if (asked('memory')) {
 if (asked('fence')) {
   const costs: Awaited<ReturnType<typeof fenceCost>>[] = [];
   for (let i = 0; i < repeats; i += 1) costs.push(await fenceCost(dir));
-  const load = (loadavg()[0] ?? 0).toFixed(1);
   const sides = (['fenced', 'bare'] as const).map((side) => {
     const figure = (kind: keyof CommitCost): string =>
       median(costs.map((cost) => cost[side][kind])).toFixed(0);
     return `${side}: ${figure('cpuUs')} µs CPU and ${figure('wallUs')} µs`;
   });
-  console.log(`one small commit after the other, median of ${repeats}: ${sides.join(', ')}  load ${load}`);
+  console.log(`one small commit after the other, median of ${repeats}: ${sides.join(', ')}  load ${load()}`);
 }
 if (rates.grouped !== undefined) {
   console.log(`conversations per bare full-sync commit: ${(rates.grouped / bare).toFixed(3)}`);

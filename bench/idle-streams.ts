@@ -4,11 +4,11 @@
  * Owns what is counted; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { show, showTimes } from './all/figure.ts';
+import { load, show, showTimes } from './all/figure.ts';
 import { startService, type Ask, type Service } from './service.ts';
 import { startPostgres, type PostgresServerProcess } from '../scripts/postgres-server.ts';
 
@@ -94,8 +94,7 @@ async function main(): Promise<void> {
     await pause(SETTLE_MS);
     const idle = await commitsPerSecond(server);
     const taken = await latencies(call, id, heard);
-    const load = (loadavg()[0] ?? 0).toFixed(1);
-    console.log(`${STREAMS} idle streams over ${SECONDS} s, load ${load}`);
+    console.log(`${STREAMS} idle streams over ${SECONDS} s, load ${load()}`);
     show({ what: 'commits a second without streams', value: without, unit: '' });
     show({ what: `commits a second with ${STREAMS} idle streams`, value: idle, unit: '' });
     showTimes('message to stream', taken);

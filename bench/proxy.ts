@@ -3,12 +3,12 @@
  * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
  */
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, loadavg, tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { show, type Aim } from './all/figure.ts';
+import { load, show, type Aim } from './all/figure.ts';
+import { end } from '../scripts/own-process.ts';
 import { median } from './all/means.ts';
 import { startBareRelay } from './proxy/bare-relay.ts';
 import { firstLine, startContenders, startOn, type Contender } from './proxy/contenders.ts';
@@ -210,10 +210,6 @@ function secondsOf(text: string): number {
   return Number(count) * (unit === 'm' ? 60 : 1);
 }
 
-function load(): string {
-  return (loadavg()[0] ?? 0).toFixed(1);
-}
-
 async function bench(): Promise<void> {
   const isSoak = values.soak !== undefined;
   if (isSoak) secondsOf(values.soak ?? '');
@@ -239,15 +235,8 @@ async function bench(): Promise<void> {
   if (HAS_WRK && parts.includes('messages')) await benchMessages(present, folder);
   if (parts.includes('paced')) await benchPaced(present);
   if (isSoak) await benchSoak(present);
-  await Promise.all(
-    present.map(({ child }) => {
-      if (child === null || child.exitCode !== null || child.signalCode !== null) return undefined;
-      const ended = once(child, 'exit');
-      child.kill('SIGTERM');
-      // What it still writes would be in the way of the removal.
-      return ended;
-    }),
-  );
+  // What they still write would be in the way of the removal.
+  await Promise.all(present.map(({ child }) => child && end(child, 'SIGTERM')));
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.exit(0);
 }

@@ -5,11 +5,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { showTimes } from './all/figure.ts';
+import { load, showTimes } from './all/figure.ts';
 import { sandboxId } from '../core/ids.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
 import { runtimeIn } from './sandbox-runtime.ts';
@@ -94,7 +94,7 @@ async function main(): Promise<void> {
 }
 
 function report(figures: Readonly<Record<string, readonly number[]>>): void {
-  console.log(`process, ${values.isolation}, ${COUNT} each, load ${loadavg()[0]?.toFixed(1)}; milliseconds`);
+  console.log(`process, ${values.isolation}, ${COUNT} each, load ${load()}; milliseconds`);
   for (const [part, all] of Object.entries(figures))
     showTimes(part, all, part === 'above' ? ['≤', 100] : undefined);
 }

@@ -7,7 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bootWarm, keepWarm } from '../activities/keep-warm-sandboxes.ts';
@@ -17,7 +17,7 @@ import type { World } from '../activities/world.ts';
 import { createAgentClient } from '../clients/agent/agent-client.ts';
 import { systemClock } from '../engine/system-clock.ts';
 import { openStore } from '../store/open-store.ts';
-import { show, showTimes } from './all/figure.ts';
+import { load, show, showTimes } from './all/figure.ts';
 import { percentile } from './all/means.ts';
 import { sandboxId, conversationId, userId, type SandboxId } from '../core/ids.ts';
 import type { SandboxRuntime } from '../ports/sandbox-runtime.ts';
@@ -156,9 +156,8 @@ async function oneLife(runtime: SandboxRuntime): Promise<void> {
 }
 
 function report({ capabilities }: SandboxRuntime): void {
-  const load = (loadavg()[0] ?? 0).toFixed(1);
   process.stdout.write(
-    `${capabilities.kind}, ${capabilities.isolation}, ${count} each, load ${load}; milliseconds\n`,
+    `${capabilities.kind}, ${capabilities.isolation}, ${count} each, load ${load()}; milliseconds\n`,
   );
   for (const [part, all] of figures)
     showTimes(

@@ -3,10 +3,10 @@
  * Owns its start, its end and calls of its API; callers decide what is configured and requested.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { end } from '../scripts/own-process.ts';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every answer has another shape
 export type Answer = any;
@@ -33,15 +33,8 @@ export async function startService(folder: string, config: string, env = {}): Pr
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const gone = once(child, 'exit');
   const api = apiOf(await recordOf(child, 'serving'));
-  return {
-    ...api,
-    async end() {
-      child.kill('SIGTERM');
-      await gone;
-    },
-  };
+  return { ...api, end: () => end(child, 'SIGTERM', PATIENCE_MS) };
 }
 
 /** What calls need, from the record that a service prints when it serves. */

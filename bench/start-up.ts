@@ -5,12 +5,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import type * as packages from '../scripts/packages-to-use.js';
-import { show, type Aim } from './all/figure.ts';
+import { load, show, type Aim } from './all/figure.ts';
 import { median } from './all/means.ts';
 
 const { values } = parseArgs({
@@ -83,4 +83,4 @@ async function install(): Promise<void> {
 const parts = values.only.split(',');
 if (parts.includes('commands')) commands();
 if (parts.includes('install')) await install();
-console.log(`load ${(loadavg()[0] ?? 0).toFixed(1)}`);
+console.log(`load ${load()}`);

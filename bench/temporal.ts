@@ -2,9 +2,8 @@
  * What conversations cost on Temporal: events of history, time and memory, beside the same work in the ordinary way.
  * Owns what is compared with what; figures are printed, never asserted. docs/bench.md says how to read them.
  */
-import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { lineOf, tell, type Shown } from './all/figure.ts';
+import { lineOf, load, tell, type Shown } from './all/figure.ts';
 import { measureBusySandbox } from './temporal/busy-sandbox.ts';
 import { measureConversationCost } from './temporal/cost/conversation-cost.ts';
 import { measureHistoryCost } from './temporal/history-cost.ts';
@@ -139,9 +138,9 @@ for (const part of PARTS.filter((one) => names.includes(one))) {
   }
   const { figures, shown, lines } = await measures[part]();
   for (const [figure] of shown) tell(figure);
-  const load = (loadavg()[0] ?? 0).toFixed(1);
-  report[part] = { figures, loadAverage: Number(load) };
+  const loadAverage = load();
+  report[part] = { figures, loadAverage: Number(loadAverage) };
   const texts = [...shown.map((one) => lineOf(...one)), ...lines];
-  if (!values.json) console.log([`${part} (load ${load})`, ...texts].join('\n  '));
+  if (!values.json) console.log([`${part} (load ${loadAverage})`, ...texts].join('\n  '));
 }
 if (values.json) console.log(JSON.stringify(report, null, 2));

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { runNetworkStep } from './run-quietly.js';
 import { ROOT } from './setup.js';
-import { runAsProgram, toolsFolder, underLock } from './tool-cache.js';
+import { runAsProgram, toolsFolder } from './tool-cache.js';
 
 /** By the name of the preset. @typedef {keyof typeof AGENT_VERSIONS} InstalledAgentName */
 export const AGENT_VERSIONS = { opencode: '1.18.33', 'claude-code': '0.49.0', codex: '2.6.0' };
@@ -39,19 +39,6 @@ export function acpAgentsMissing(env) {
   return `the coding agent${missing.length === 1 ? '' : 's'} ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not installed`;
 }
 
-/**
- * Installs what is missing; resolves with one line for each agent that says how it went.
- * @param {NodeJS.ProcessEnv} env
- */
-export async function installAcpAgents(env) {
-  mkdirSync(deploymentFolder(env), { recursive: true });
-  return await underLock('acp-agents', env, async () => {
-    const results = [];
-    for (const name of NAMES) results.push(await install(name, env));
-    return results;
-  });
-}
-
 async function install(name, env) {
   const there = agentFolder(name, env);
   if (there !== null) return { name, ok: true, line: there };
@@ -67,4 +54,9 @@ async function install(name, env) {
   }
 }
 
-await runAsProgram(import.meta.url, installAcpAgents);
+await runAsProgram(import.meta.url, 'acp-agents', async (env) => {
+  mkdirSync(deploymentFolder(env), { recursive: true });
+  const results = [];
+  for (const name of NAMES) results.push(await install(name, env));
+  return results;
+});

@@ -31,7 +31,7 @@ export async function buildWeb() {
     rmSync(TARGET, { recursive: true, force: true });
     return false;
   }
-  const hash = hashSources();
+  const hash = hashOf(['web', ...BESIDE].flatMap(filesOf).sort());
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === hash) return false;
   const aside = `${TARGET}.aside-${process.pid}`;
   try {
@@ -81,9 +81,10 @@ async function bundle(outDir) {
   });
 }
 
-function hashSources() {
+/** SHA-256 over paths, from the root, and contents. */
+export function hashOf(files) {
   const hash = createHash('sha256');
-  for (const file of ['web', ...BESIDE].flatMap(filesOf).sort())
+  for (const file of files)
     hash
       .update(`${file}\0`)
       .update(readFileSync(path.join(ROOT, file)))

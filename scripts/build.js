@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { buildWeb, lacksConsole } from './build-web.js';
+import { buildWeb, hashOf, lacksConsole } from './build-web.js';
 import { bundle, ENGLISH_ONLY } from './bundle.js';
 import { keepCompiled } from './keep-compiled.js';
 import { withLock } from './lock.js';
@@ -80,7 +80,8 @@ export async function build() {
 
 async function buildLocked() {
   const stats = statSources(ROOT);
-  const hash = hashSources();
+  // A file that was only touched builds nothing. The console has a stamp of its own.
+  const hash = hashOf(listSources(ROOT).filter((file) => !file.startsWith('web/')));
   const stamp = readStamp();
   const isKept = stamp?.hash === hash && stamp.files.every((file) => existsSync(dist(file)));
   const built = !isKept || lacksWorkflows();
@@ -89,19 +90,6 @@ async function buildLocked() {
   replaceFile(dist('.build.json'), JSON.stringify({ hash, files }));
   replaceFile(path.join(ROOT, STATS_FILE), stats);
   return built || isWebBuilt;
-}
-
-/** SHA-256 over paths and contents: a file that was only touched builds nothing. The console has a stamp of its own. */
-function hashSources() {
-  const hash = createHash('sha256');
-  for (const file of listSources(ROOT)) {
-    if (file.startsWith('web/')) continue;
-    hash
-      .update(`${file}\0`)
-      .update(readFileSync(path.join(ROOT, file)))
-      .update('\0');
-  }
-  return hash.digest('hex');
 }
 
 /** What the last build was made from and what it wrote; null when there was none. */

@@ -6,15 +6,7 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import {
-  goInstall,
-  installTool,
-  npmInstall,
-  programIn,
-  runAsProgram,
-  toolsFolder,
-  underLock,
-} from './tool-cache.js';
+import { goInstall, installTool, npmInstall, programIn, runAsProgram, toolsFolder } from './tool-cache.js';
 
 const ACTIONLINT_VERSION = 'v1.7.12';
 const GITLAB_VERSION = '4.75.1';
@@ -36,13 +28,6 @@ export function ciToolsMissing(env) {
   return installedGitlabCiLocal(env) === null ? 'gitlab-ci-local is not installed' : null;
 }
 
-/** Installs both; resolves with one line for each that says how it went. @param {NodeJS.ProcessEnv} env */
-export async function installCiTools(env) {
-  return await underLock('ci-tools', env, () =>
-    Promise.all([installActionlint(env), installGitlabCiLocal(env)]),
-  );
-}
-
 const actionlintFolder = (env) => path.join(toolsFolder(env), `actionlint-${ACTIONLINT_VERSION}`);
 const gitlabFolder = (env) => path.join(toolsFolder(env), `gitlab-ci-local-${GITLAB_VERSION}`);
 
@@ -62,4 +47,6 @@ async function installGitlabCiLocal(env) {
   });
 }
 
-await runAsProgram(import.meta.url, installCiTools);
+await runAsProgram(import.meta.url, 'ci-tools', (env) =>
+  Promise.all([installActionlint(env), installGitlabCiLocal(env)]),
+);

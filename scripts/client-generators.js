@@ -8,15 +8,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onPath } from './find-program.js';
 import { runNetworkStep } from './run-quietly.js';
-import {
-  installTool,
-  mavenInstall,
-  npmInstall,
-  pomOf,
-  runAsProgram,
-  toolsFolder,
-  underLock,
-} from './tool-cache.js';
+import { installTool, mavenInstall, npmInstall, pomOf, runAsProgram, toolsFolder } from './tool-cache.js';
 
 const TYPESCRIPT_VERSION = '7.13.0';
 /** The client that its types are made for. */
@@ -67,13 +59,6 @@ export function clientGeneratorsMissing(env) {
   return isThere ? null : 'the generators of clients are not installed';
 }
 
-/** Installs both; resolves with one line for each that says how it went. @param {NodeJS.ProcessEnv} env */
-export async function installClientGenerators(env) {
-  return await underLock('client-generators', env, () =>
-    Promise.all([installTypescript(env), installJar(env)]),
-  );
-}
-
 async function installTypescript(env) {
   const { folder, program } = typescriptGenerator(env);
   const there = existsSync(program) ? program : null;
@@ -98,4 +83,6 @@ async function installJar(env) {
   });
 }
 
-await runAsProgram(import.meta.url, installClientGenerators);
+await runAsProgram(import.meta.url, 'client-generators', (env) =>
+  Promise.all([installTypescript(env), installJar(env)]),
+);

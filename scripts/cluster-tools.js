@@ -10,7 +10,7 @@ import path from 'node:path';
 import { onPath } from './find-program.js';
 import { buildKubernetes, KUBERNETES_VERSION, unpackPackages } from './kubernetes-tools.js';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
-import { foldersOf, goInstall, installParts, runAsProgram, underLock } from './tool-cache.js';
+import { foldersOf, goInstall, installParts, runAsProgram } from './tool-cache.js';
 
 const COREDNS = 'github.com/coredns/coredns';
 const COREDNS_VERSION = 'v1.12.4';
@@ -110,14 +110,6 @@ export function clusterMissing(env) {
     : null;
 }
 
-/**
- * Installs what is missing, one after the other; resolves with one line for each that says how it went.
- * @param {NodeJS.ProcessEnv} env
- */
-export async function installCluster(env) {
-  return await underLock('cluster', env, () => installParts(PARTS, env, { ...env, CGO_ENABLED: '0' }));
-}
-
 async function buildPause(work, env) {
   const source = path.join(work, 'source');
   mkdirSync(source);
@@ -142,4 +134,6 @@ async function buildNames(work, env) {
   rmSync(source, { recursive: true });
 }
 
-await runAsProgram(import.meta.url, installCluster, true);
+const install = (env) => installParts(PARTS, env, { ...env, CGO_ENABLED: '0' });
+
+await runAsProgram(import.meta.url, 'cluster', install, true);

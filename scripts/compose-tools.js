@@ -10,10 +10,10 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, renameSync, rmSync, statSync
 import path from 'node:path';
 import { runNetworkStep } from './run-quietly.js';
 import { cliProgram, installCli } from './temporal-tools.js';
-import { foldersOf, goInstall, installParts, runAsProgram, underLock } from './tool-cache.js';
+import { foldersOf, goInstall, installParts, runAsProgram } from './tool-cache.js';
 
 /** The modules; temporal-compose.yml names the images of the same versions. */
-export const COMPOSE_VERSION = 'v2.40.3';
+const COMPOSE_VERSION = 'v2.40.3';
 export const SERVER_VERSION = 'v1.29.1';
 export const UI_VERSION = 'v2.42.1';
 
@@ -44,17 +44,6 @@ export function installedComposeTools(env) {
   if (folders.includes(null) || cli === null) return null;
   const [server, ui, compose] = folders;
   return { compose, server, ui, cli };
-}
-
-/**
- * Installs what is missing, one after the other; resolves with one line for each that says how it went.
- * @param {NodeJS.ProcessEnv} env
- */
-export async function installComposeTools(env) {
-  return await underLock('compose', env, async () => [
-    await installCli(env),
-    ...(await installParts(PARTS, env)),
-  ]);
 }
 
 /** Its module has replacements and so refuses to be installed by its name: it is built where it lies, as a copy. */
@@ -109,4 +98,6 @@ function makeWritable(file) {
   for (const entry of readdirSync(file)) makeWritable(path.join(file, entry));
 }
 
-await runAsProgram(import.meta.url, installComposeTools, true);
+const install = async (env) => [await installCli(env), ...(await installParts(PARTS, env))];
+
+await runAsProgram(import.meta.url, 'compose', install, true);

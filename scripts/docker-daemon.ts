@@ -16,7 +16,7 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { descendantsOf } from '../runtimes/process/process-table.ts';
-import { end, launch, logOf } from './own-process.ts';
+import { commandLineOf, end, launch, logOf, trySignal } from './own-process.ts';
 
 const USUAL_SOCKET = '/var/run/docker.sock';
 /** Time a daemon gets to answer; one that takes longer does not work here. */
@@ -83,24 +83,8 @@ export async function closeDaemon(): Promise<void> {
 /** A daemon that is killed while a container starts may forget it: its shim, and what that began, go on without it. */
 async function endShims(dir: string): Promise<void> {
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
-  for (const shim of pids.filter((pid) => commandLineOf(pid).includes(`\0-address\0${dir}/`))) {
-    for (const pid of [...(await descendantsOf(shim)), shim]) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It ended with the one before it.
-      }
-    }
-  }
-}
-
-/** Empty for one that has ended. */
-function commandLineOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
+  for (const shim of pids.filter((pid) => commandLineOf(pid).includes(`\0-address\0${dir}/`)))
+    for (const pid of [...(await descendantsOf(shim)), shim]) trySignal(pid, 'SIGKILL');
 }
 
 function findDaemon(): NonNullable<typeof found> {

@@ -25,30 +25,16 @@ const TAIL_LINES = 15;
 
 /** Each play by name: the command for a seed and for so many minutes, and the variables that it needs. */
 export const PLAYS = {
-  campaign: (seed, minutes) => ({
-    args: ['scripts/campaign.js', '--from', String(seed), '--minutes', String(minutes)],
-  }),
-  mutants: (seed) => ({
-    args: ['scripts/campaign.js', '--mutants', '--from', String(seed), '--count', String(HUNTED)],
-  }),
+  campaign: (seed, minutes) => program('scripts/campaign.js', '--from', seed, '--minutes', minutes),
+  mutants: (seed) => program('scripts/campaign.js', '--mutants', '--from', seed, '--count', HUNTED),
   properties: (seed) => tests(seed, propertyTests()),
   conformance: (seed) =>
     tests(seed, ['test/conformance/race.test.ts', 'test/conformance/random-jobs.test.ts']),
   'api-races': (seed) => tests(seed, ['test/api/races.test.ts', 'test/api/process-races.test.ts']),
   schemathesis: (seed) => tests(seed, ['test/api/schemathesis.test.ts']),
-  'chaos-process': (seed, minutes) => chaos(seed, minutes, 'process'),
-  'chaos-docker': (seed, minutes) => chaos(seed, minutes, 'docker'),
-  'chaos-hostile': (seed, minutes) => ({
-    args: [
-      'scripts/run-built.js',
-      'bench/chaos.ts',
-      '--hostile',
-      '--seed',
-      String(seed),
-      '--minutes',
-      String(minutes),
-    ],
-  }),
+  'chaos-process': (seed, minutes) => chaos('--seed', seed, '--minutes', minutes, '--runtime', 'process'),
+  'chaos-docker': (seed, minutes) => chaos('--seed', seed, '--minutes', minutes, '--runtime', 'docker'),
+  'chaos-hostile': (seed, minutes) => chaos('--hostile', '--seed', seed, '--minutes', minutes),
   'killed-engine': (seed) => tests(seed, ['test/engine/killed-process.test.ts']),
   'killed-batch': (seed) => tests(seed, ['test/e2e/killed-batch.test.ts']),
   'killed-cluster': (seed) => tests(seed, ['test/e2e/cluster-chaos.test.ts']),
@@ -68,10 +54,11 @@ function tests(seed, files) {
   return { env: { PARLEY_SEED: String(seed) }, args: ['scripts/test.js', '--strict', ...files] };
 }
 
-function chaos(seed, minutes, runtime) {
-  const args = ['--seed', String(seed), '--minutes', String(minutes), '--runtime', runtime];
-  return { args: ['scripts/run-built.js', 'bench/chaos.ts', ...args] };
+function program(...args) {
+  return { args: args.map(String) };
 }
+
+const chaos = (...args) => program('scripts/run-built.js', 'bench/chaos.ts', ...args);
 
 /** What a person types to see it again. */
 export function commandLine({ env = {}, args }) {

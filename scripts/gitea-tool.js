@@ -8,7 +8,7 @@ import path from 'node:path';
 import { copyModule } from './compose-tools.js';
 import { isProgram, onPath } from './find-program.js';
 import { runNetworkStep } from './run-quietly.js';
-import { installTool, runAsProgram, toolsFolder, underLock } from './tool-cache.js';
+import { installTool, runAsProgram, toolsFolder } from './tool-cache.js';
 
 const GITEA_VERSION = 'v1.26.0';
 /** What the program reads beside itself. Its pages are drawn without their scripts, which only npm would build. */
@@ -29,14 +29,6 @@ function folderOf(env) {
   return path.join(toolsFolder(env), `gitea-${GITEA_VERSION}`);
 }
 
-/** Installs it; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
-export async function installGitea(env) {
-  const there = installedGitea(env)?.program ?? null;
-  const compiler = C_COMPILERS.find((name) => onPath(name, env) !== null) ?? 'a C compiler';
-  const tool = { name: 'Gitea', there, folder: folderOf(env), needs: ['go', compiler] };
-  return await underLock('gitea', env, () => installTool(tool, env, (work) => build(work, env)));
-}
-
 /** Its module has replacements and so refuses to be installed by its name: it is built where it lies, as a copy. */
 async function build(work, env) {
   const source = path.join(work, 'source');
@@ -52,4 +44,9 @@ async function build(work, env) {
   rmSync(source, { recursive: true });
 }
 
-await runAsProgram(import.meta.url, installGitea);
+await runAsProgram(import.meta.url, 'gitea', (env) => {
+  const there = installedGitea(env)?.program ?? null;
+  const compiler = C_COMPILERS.find((name) => onPath(name, env) !== null) ?? 'a C compiler';
+  const tool = { name: 'Gitea', there, folder: folderOf(env), needs: ['go', compiler] };
+  return installTool(tool, env, (work) => build(work, env));
+});

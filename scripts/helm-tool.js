@@ -4,7 +4,7 @@
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
 import path from 'node:path';
-import { goInstall, installTool, programIn, runAsProgram, toolsFolder, underLock } from './tool-cache.js';
+import { goInstall, installTool, programIn, runAsProgram, toolsFolder } from './tool-cache.js';
 
 const HELM_VERSION = 'v3.22.0';
 
@@ -13,13 +13,8 @@ const folderOf = (env) => path.join(toolsFolder(env), `helm-${HELM_VERSION}`);
 /** Where Helm is: on the path, or in the cache; null when it is neither. @param {NodeJS.ProcessEnv} env */
 export const installedHelm = (env) => programIn(folderOf(env), 'helm', env);
 
-/** Installs it; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
-export async function installHelm(env) {
-  return await underLock('helm', env, () =>
-    installTool({ name: 'Helm', there: installedHelm(env), folder: folderOf(env) }, env, (target) =>
-      goInstall(`helm.sh/helm/v3/cmd/helm@${HELM_VERSION}`, target, env),
-    ),
-  );
-}
-
-await runAsProgram(import.meta.url, installHelm);
+await runAsProgram(import.meta.url, 'helm', (env) =>
+  installTool({ name: 'Helm', there: installedHelm(env), folder: folderOf(env) }, env, (target) =>
+    goInstall(`helm.sh/helm/v3/cmd/helm@${HELM_VERSION}`, target, env),
+  ),
+);

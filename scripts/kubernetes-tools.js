@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { onPath } from './find-program.js';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
-import { foldersOf, goInstall, installParts, runAsProgram, underLock } from './tool-cache.js';
+import { foldersOf, goInstall, installParts, runAsProgram } from './tool-cache.js';
 
 /** Of the API server; its staging modules have the same number below 0. */
 export const KUBERNETES_VERSION = '1.34.4';
@@ -38,15 +38,6 @@ export function installedKubernetes(env) {
   const etcd = own === null ? onPath('etcd', env) : path.join(own, 'usr', 'bin', 'etcd');
   if (etcd === null || kwok === null || apiServer === null) return null;
   return { etcd, kwok: path.join(kwok, 'kwok'), apiServer: path.join(apiServer, 'kube-apiserver') };
-}
-
-/**
- * Installs what is missing, one after the other; resolves with one line for each that says how it went.
- * @param {NodeJS.ProcessEnv} env
- */
-export async function installKubernetes(env) {
-  const parts = onPath('etcd', env) === null ? [ETCD, ...BUILT] : BUILT;
-  return await underLock('kubernetes', env, () => installParts(parts, env));
 }
 
 async function unpackEtcd(work, env) {
@@ -122,4 +113,6 @@ func main() {
 `;
 }
 
-await runAsProgram(import.meta.url, installKubernetes, true);
+const install = (env) => installParts(onPath('etcd', env) === null ? [ETCD, ...BUILT] : BUILT, env);
+
+await runAsProgram(import.meta.url, 'kubernetes', install, true);

@@ -9,7 +9,7 @@ import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
 import { ROOT } from './setup.js';
-import { installTool, runAsProgram, toolsFolder, underLock } from './tool-cache.js';
+import { installTool, runAsProgram, toolsFolder } from './tool-cache.js';
 
 const { commit: COMMIT } = JSON.parse(
   readFileSync(path.join(ROOT, 'test', 'upgrade', 'last-release.json'), 'utf8'),
@@ -27,16 +27,6 @@ export function lastReleaseMissing(env) {
   return isInHistory(COMMIT)
     ? 'the last release is not installed; install it with "node scripts/last-release.js"'
     : `the commit of the last release, ${COMMIT.slice(0, 12)}, is not in this clone; "git fetch --unshallow" brings it`;
-}
-
-/**
- * Installs it; resolves with a line that says how it went. A clone without the commit needs none: its tests are skipped.
- * @param {NodeJS.ProcessEnv} env
- */
-export async function installLastRelease(env) {
-  const there = installedLastRelease(env) ?? (isInHistory(COMMIT) ? null : lastReleaseMissing(env));
-  const tool = { name: 'the last release', there, folder: prefixOf(env), needs: [] };
-  return await underLock('last-release', env, () => installTool(tool, env, (work) => fill(work, env)));
 }
 
 async function fill(work, env) {
@@ -82,4 +72,9 @@ function prefixOf(env) {
   return path.join(toolsFolder(env), `last-release-${COMMIT.slice(0, 12)}`);
 }
 
-await runAsProgram(import.meta.url, installLastRelease);
+await runAsProgram(import.meta.url, 'last-release', (env) => {
+  // A clone without the commit needs none: its tests are skipped.
+  const there = installedLastRelease(env) ?? (isInHistory(COMMIT) ? null : lastReleaseMissing(env));
+  const tool = { name: 'the last release', there, folder: prefixOf(env), needs: [] };
+  return installTool(tool, env, (work) => fill(work, env));
+});

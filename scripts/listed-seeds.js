@@ -9,17 +9,13 @@ import { ROOT } from './setup.js';
 
 const COMMANDS = {
   campaign: ({ seed, count }) => ['scripts/campaign.js', '--from', String(seed), '--runs', String(count)],
-  'chaos-process': (line) => chaos(line, 'process'),
-  'chaos-docker': (line) => chaos(line, 'docker'),
-  'chaos-hostile': ({ seed, count }) => [
-    ...['scripts/run-built.js', 'bench/chaos.ts', '--hostile'],
-    ...['--seed', String(seed), '--faults', String(count)],
-  ],
+  'chaos-process': ({ seed, count }) => chaos('--seed', seed, '--faults', count, '--runtime', 'process'),
+  'chaos-docker': ({ seed, count }) => chaos('--seed', seed, '--faults', count, '--runtime', 'docker'),
+  'chaos-hostile': ({ seed, count }) => chaos('--hostile', '--seed', seed, '--faults', count),
 };
 
-function chaos({ seed, count }, runtime) {
-  const args = ['--seed', String(seed), '--faults', String(count), '--runtime', runtime];
-  return ['scripts/run-built.js', 'bench/chaos.ts', ...args];
+function chaos(...args) {
+  return ['scripts/run-built.js', 'bench/chaos.ts', ...args.map(String)];
 }
 
 const play = process.argv[2] ?? '';

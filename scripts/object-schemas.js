@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync } from 'node:fs';
 import path from 'node:path';
-import { installTool, runAsProgram, toolsFolder, underLock } from './tool-cache.js';
+import { installTool, runAsProgram, toolsFolder } from './tool-cache.js';
 
 /** One of them changes: so does this, and the folder is made anew. */
 const EDITION = 'kubernetes-1.34.4-1';
@@ -46,22 +46,17 @@ export function installedObjectSchemas(env) {
   return SOURCES.every(({ as }) => existsSync(path.join(folder, as))) ? folder : null;
 }
 
-/** Fetches them; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
-export async function installObjectSchemas(env) {
+await runAsProgram(import.meta.url, 'object-schemas', (env) => {
   const tool = { name: 'schemas of objects', there: installedObjectSchemas(env), folder: folderOf(env) };
-  return await underLock('object-schemas', env, () =>
-    installTool(tool, env, (target) => {
-      for (const { module, file, as } of SOURCES) {
-        const said = execFileSync('go', ['mod', 'download', '-json', module], {
-          cwd: target,
-          env: { ...env, GOFLAGS: '-mod=mod' },
-          encoding: 'utf8',
-          stdio: ['ignore', 'pipe', 'ignore'],
-        });
-        copyFileSync(path.join(JSON.parse(said).Dir, file), path.join(target, as));
-      }
-    }),
-  );
-}
-
-await runAsProgram(import.meta.url, installObjectSchemas);
+  return installTool(tool, env, (target) => {
+    for (const { module, file, as } of SOURCES) {
+      const said = execFileSync('go', ['mod', 'download', '-json', module], {
+        cwd: target,
+        env: { ...env, GOFLAGS: '-mod=mod' },
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      copyFileSync(path.join(JSON.parse(said).Dir, file), path.join(target, as));
+    }
+  });
+});

@@ -58,7 +58,32 @@ export async function end(
   });
 }
 
-export interface ServerOrder {
+/** Whether it comes to a good end. */
+export const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
+/** With a zero byte behind each word; empty for a process that has ended, or is none. */
+export function commandLineOf(pid: number | string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** False where no such process is left. */
+export function trySignal(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+interface ServerOrder {
   readonly port: number;
   /** Its own: removed at the end. */
   readonly folder: string;

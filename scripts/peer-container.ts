@@ -9,16 +9,16 @@ import type { Container } from 'dockerode';
 import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer } from 'testcontainers';
 import { freePort } from '../loopback/free-port.ts';
 import { dockerSocket, isOwnDaemon } from './docker-daemon.ts';
-import type { PeerServer } from './own-process.ts';
+import { succeeds, type PeerServer } from './own-process.ts';
 import { docker, makeBaseImage, MACHINE_BASE, type DockerCommand } from './machine-images.ts';
 
 /** Where it listens, inside. */
-export interface PeerPlace {
+interface PeerPlace {
   readonly host: string;
   readonly port: number;
 }
 
-export interface PeerOrder {
+interface PeerOrder {
   /** Public name. */
   readonly image: string;
   /** Makes an image of that name, over `MACHINE_BASE`, where none can be pulled. */
@@ -104,17 +104,9 @@ export async function startPeer(order: PeerOrder): Promise<PeerContainer> {
 }
 
 async function provide(command: DockerCommand, { image, make }: PeerOrder): Promise<void> {
-  const isThere = async (name: string): Promise<boolean> =>
-    await docker(command, 'image', 'inspect', name).then(
-      () => true,
-      () => false,
-    );
+  const isThere = (name: string): Promise<boolean> => succeeds(docker(command, 'image', 'inspect', name));
   if (await isThere(image)) return;
-  const pulled = await docker(command, 'pull', '--quiet', image).then(
-    () => true,
-    () => false,
-  );
-  if (pulled) return;
+  if (await succeeds(docker(command, 'pull', '--quiet', image))) return;
   if (!(await isThere(MACHINE_BASE))) await makeBaseImage(command);
   await make(command);
 }

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { dockerdMissing } from './docker-daemon.ts';
 import { makePostgresImage } from './machine-images.ts';
 import { startPeer } from './peer-container.ts';
-import type { PeerServer } from './own-process.ts';
+import { succeeds, type PeerServer } from './own-process.ts';
 import { POSTGRES_USER, programsMissing, startPostgresProcess } from './postgres-process.ts';
 
 /** A running server, whichever process runs it. */
@@ -44,7 +44,7 @@ export function postgresMissing(): string | null {
     : `${reason}, nor is there a Docker daemon for its image`;
 }
 
-export interface ServerSettings {
+interface ServerSettings {
   /** Of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Absent: a process where its programs are, else a container. */
@@ -106,13 +106,7 @@ class Server implements PostgresServerProcess {
     for (const until = Date.now() + START_MS; Date.now() < until; await pause(POLL_MS)) {
       if (!(await this.#program.isRunning()))
         throw new Error(`Cannot start PostgreSQL: ${await this.#program.said()}`);
-      if (
-        await this.run('select 1').then(
-          () => true,
-          () => false,
-        )
-      )
-        return;
+      if (await succeeds(this.run('select 1'))) return;
     }
     throw new Error('Cannot start PostgreSQL: it does not answer');
   }

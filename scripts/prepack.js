@@ -25,24 +25,12 @@ writeFileSync(path.join(ROOT, 'dist', '.npmignore'), `${[...beside, ...stale].jo
 const types = path.join(ROOT, 'dist', 'types');
 rmSync(types, { recursive: true, force: true });
 const options = [
-  '--declaration',
-  '--emitDeclarationOnly',
-  '--noEmit',
-  'false',
-  '--outDir',
-  types,
-  '--rootDir',
-  ROOT,
+  ...['--declaration', '--emitDeclarationOnly', '--noEmit', 'false'],
+  ...['--outDir', types, '--rootDir', ROOT],
 ];
 const strict = [
-  '--skipLibCheck',
-  '--module',
-  'nodenext',
-  '--target',
-  'es2023',
-  '--strict',
-  '--types',
-  'node',
+  ...['--skipLibCheck', '--module', 'nodenext', '--target', 'es2023'],
+  ...['--strict', '--types', 'node'],
 ];
 const modern = ['--allowImportingTsExtensions', '--exactOptionalPropertyTypes', '--ignoreConfig'];
 const code = await runNode(['node_modules/typescript/bin/tsc', ...options, ...strict, ...modern, ...TYPED]);

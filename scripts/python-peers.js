@@ -8,7 +8,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path';
 import { runNetworkStep, runQuietly } from './run-quietly.js';
 import { runAsProgram, secondsSince, toolsFolder } from './tool-cache.js';
-import { withLock } from './lock.js';
 
 /** A peer is a list of packages beside this file, and what must be importable once they are installed. */
 const PEERS = {
@@ -45,21 +44,6 @@ export function peerMissing(name, env) {
   if (!existsSync(stamp)) return `the Python peer "${name}" is not installed`;
   if (readFileSync(stamp, 'utf8') !== packageList(name)) return `the Python peer "${name}" is out of date`;
   return null;
-}
-
-/**
- * Installs what is missing; resolves with one line for each peer that says how it went.
- * @param {NodeJS.ProcessEnv} env
- */
-export async function installPythonPeers(env) {
-  const folder = path.join(toolsFolder(env), 'python');
-  mkdirSync(folder, { recursive: true });
-  return await withLock(path.join(folder, '.lock'), async () => {
-    const results = [];
-    // One after another: pip is bound by the processor once the wheels are there.
-    for (const name of peerNames) results.push(await installPeer(name, env));
-    return results;
-  });
 }
 
 /** Written last, so that an installation that was cut off is begun anew. */
@@ -138,4 +122,10 @@ function minorOf(file, env) {
   return major === 3 ? minor : -1;
 }
 
-await runAsProgram(import.meta.url, installPythonPeers);
+await runAsProgram(import.meta.url, 'python', async (env) => {
+  mkdirSync(path.join(toolsFolder(env), 'python'), { recursive: true });
+  const results = [];
+  // One after another: pip is bound by the processor once the wheels are there.
+  for (const name of peerNames) results.push(await installPeer(name, env));
+  return results;
+});

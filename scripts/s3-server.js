@@ -4,7 +4,7 @@
  * Plain JavaScript without a dependency, because it runs beside the installation; must not choose a registry.
  */
 import path from 'node:path';
-import { goInstall, installTool, programIn, runAsProgram, toolsFolder, underLock } from './tool-cache.js';
+import { goInstall, installTool, programIn, runAsProgram, toolsFolder } from './tool-cache.js';
 
 const VERSION = 'v1.8.0';
 
@@ -13,14 +13,9 @@ const folderOf = (env) => path.join(toolsFolder(env), `versitygw-${VERSION}`);
 /** On the path, or in the cache; null when it is neither. @param {NodeJS.ProcessEnv} env */
 export const installedS3Server = (env) => programIn(folderOf(env), 'versitygw', env);
 
-/** Installs it; resolves with a line that says how it went. @param {NodeJS.ProcessEnv} env */
-export async function installS3Server(env) {
+await runAsProgram(import.meta.url, 's3-server', (env) => {
   const tool = { name: 'the server of S3', there: installedS3Server(env), folder: folderOf(env) };
-  return await underLock('s3-server', env, () =>
-    installTool(tool, env, (target) =>
-      goInstall(`github.com/versity/versitygw/cmd/versitygw@${VERSION}`, target, env),
-    ),
+  return installTool(tool, env, (target) =>
+    goInstall(`github.com/versity/versitygw/cmd/versitygw@${VERSION}`, target, env),
   );
-}
-
-await runAsProgram(import.meta.url, installS3Server);
+});

@@ -126,7 +126,8 @@ function npmCi(folder) {
   );
 }
 
-function readOrNull(file) {
+/** Null where it cannot be read. @type {(file: string) => string | null} */
+export function readOrNull(file) {
   try {
     return readFileSync(file, 'utf8');
   } catch {

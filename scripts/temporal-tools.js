@@ -17,7 +17,6 @@ import {
   pomOf,
   runAsProgram,
   toolsFolder,
-  underLock,
 } from './tool-cache.js';
 
 /** The newest version of the CLI that Go installs by its name; it holds server 1.29.1. */
@@ -59,7 +58,7 @@ export function testServerMissing(env) {
 
 /** Installs both; resolves with one line for each that says how it went. @param {NodeJS.ProcessEnv} env */
 export async function installTemporalTools(env) {
-  return await underLock('temporal', env, () => Promise.all([installCli(env), installTestServer(env)]));
+  return await Promise.all([installCli(env), installTestServer(env)]);
 }
 
 /** One line that says how it went. */
@@ -150,4 +149,4 @@ export function cliProgram(env) {
 
 const cliFolder = (env) => path.join(toolsFolder(env), 'temporal-cli');
 
-await runAsProgram(import.meta.url, installTemporalTools);
+await runAsProgram(import.meta.url, 'temporal', installTemporalTools);

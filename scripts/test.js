@@ -9,7 +9,7 @@ import path from 'node:path';
 import { build } from './build.js';
 import { runNode } from './child.js';
 import { realTests } from './real-tests.js';
-import { ROOT, setup } from './setup.js';
+import { readOrNull, ROOT, setup } from './setup.js';
 import { unshownIds } from './spec-ids.js';
 import { countTests, failedFiles, mergeTries, slowestFiles } from './test-report.js';
 
@@ -95,12 +95,4 @@ function unshownBy(text) {
   if (text === null) return [];
   const specText = readFileSync('docs/spec.md', 'utf8');
   return unshownIds({ specText, reportText: text, strict: process.env.CI === 'true' });
-}
-
-function readOrNull(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
 }

@@ -35,15 +35,6 @@ export function programIn(folder, name, env) {
 }
 
 /**
- * Does `work` while no other process installs what `name` stands for.
- * @type {<T>(name: string, env: NodeJS.ProcessEnv, work: () => T) => Promise<Awaited<T>>}
- */
-export async function underLock(name, env, work) {
-  mkdirSync(toolsFolder(env), { recursive: true });
-  return await withLock(path.join(toolsFolder(env), `.${name}.lock`), work);
-}
-
-/**
  * Fills a folder with what is not `there` yet, if the programs that it needs are on the path. It is filled beside and
  * renamed, so that what is there is whole.
  * @returns {Promise<Installed>}
@@ -132,13 +123,16 @@ export function pomOf(name, { group, artifact, version, inside = '' }) {
 }
 
 /**
- * The end of each installer: called as a program, it installs and says how it went. What cannot be had is a failure where
- * `must` says so: in CI, or always where nothing asks for it unasked.
+ * The end of each installer: called as a program, it installs, under the lock of that name, and says how it went; `install`
+ * resolves with an `Installed`, or with several. What cannot be had is a failure where `must` says so: in CI, or always
+ * where nothing asks for it unasked.
  */
-export async function runAsProgram(url, install, must = process.env.CI === 'true') {
+export async function runAsProgram(url, name, install, must = process.env.CI === 'true') {
   if (url !== pathToFileURL(process.argv[1] ?? '').href) return;
-  const results = [await install(process.env)].flat();
-  for (const { name, ok, line } of results)
-    process.stderr.write(`parley: ${ok ? name : `Cannot install ${name}`}: ${line}\n`);
+  const folder = toolsFolder(process.env);
+  mkdirSync(folder, { recursive: true });
+  const results = [await withLock(path.join(folder, `.${name}.lock`), () => install(process.env))].flat();
+  for (const { name: tool, ok, line } of results)
+    process.stderr.write(`parley: ${ok ? tool : `Cannot install ${tool}`}: ${line}\n`);
   if (must && results.some(({ ok }) => !ok)) process.exitCode = 1;
 }

@@ -158,14 +158,6 @@ function plainStage(options: PlanPlayOptions, onStep: OnStep): Stage {
 }
 
 function faultyStage(options: PlanPlayOptions, onStep: OnStep): FaultyStage {
-  const { startAt, models, policy, seed, faults = {}, checks = false } = options;
-  return new FaultyStage({
-    startAt,
-    models,
-    policy,
-    seed,
-    checks,
-    onStep,
-    faults: { kind: 'mix', mix: faults },
-  });
+  const { faults: mix = {}, checks = false } = options;
+  return new FaultyStage({ ...options, checks, onStep, faults: { kind: 'mix', mix } });
 }

@@ -162,6 +162,7 @@ function sandboxOf({ world }: Stage, name: string): SandboxId {
 }
 
 type StartAction = Extract<Action, { do: 'start' }>;
+type SayAction = Exclude<Extract<Action, { name: string }>, StartAction>;
 
 function start(stage: Stage, action: StartAction): void {
   const conversationId = conversationIdNamed(action.name);
@@ -178,7 +179,7 @@ function start(stage: Stage, action: StartAction): void {
   stage.deliver({ machine: 'conversation', id: conversationId }, { type: 'started', spec, watcher: null });
 }
 
-function say(stage: Stage, action: Extract<Action, { name: string }>, requestId: string): void {
+function say(stage: Stage, action: SayAction, requestId: string): void {
   const id = conversationIdNamed(action.name);
   const to = { machine: 'conversation', id } as const;
   // What was never started cannot be called: an edge answers 404.
@@ -194,8 +195,6 @@ function say(stage: Stage, action: Extract<Action, { name: string }>, requestId:
       return stage.deliver(to, CONVERSATION_REQUESTS[action.do](requestId));
     case 'retitle':
       return stage.deliver(to, { type: 'metadataChanged', requestId, title: 'another', tags: { a: 'b' } });
-    case 'start':
-      return start(stage, action);
   }
 }
 

@@ -11,6 +11,11 @@ import { transitionOf, type SandboxState } from '../core/sandbox/state.ts';
 
 export type View = Readonly<Record<string, string | number | boolean | null>>;
 
+/** Null before the first contact. */
+export function phaseOf(state: unknown): string | null {
+  return (state as { readonly phase: string } | null)?.phase ?? null;
+}
+
 /** Empty before the first contact. */
 export function viewOf(machine: MachineName, state: unknown): View {
   if (state === null) return {};

@@ -3,6 +3,7 @@
  * Owns the file of lines from which the table of all benches is made, and how a figure is printed for a person.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { percentile } from './means.ts';
 
 /** At least, or at most. */
@@ -53,6 +54,9 @@ export function lineOf(one: Figure | Skipped, beside = ''): string {
     .filter((text) => text !== '')
     .join('  ');
 }
+
+/** Of the machine, in the last minute: what else it did says how far a figure can be trusted. */
+export const load = (): string => (loadavg()[0] ?? 0).toFixed(1);
 
 /** The significant digits. */
 const DIGITS = 3;

@@ -11,3 +11,12 @@ export function percentile(figures: readonly number[], share: number): number {
 }
 
 export const median = (figures: readonly number[]): number => percentile(figures, 0.5);
+
+/** Of readings with the same figures: the median of each figure for itself. */
+export function medians<Figure extends string>(
+  readings: readonly Readonly<Record<Figure, number>>[],
+): Readonly<Record<Figure, number>> {
+  const figures = Object.keys(readings[0] ?? {}) as Figure[];
+  const middle = figures.map((name) => [name, median(readings.map((reading) => reading[name]))]);
+  return Object.fromEntries(middle) as Record<Figure, number>;
+}

@@ -48,14 +48,8 @@ export function serveLoad(): void {
   });
 }
 
-async function ask({
-  url,
-  headers,
-  path,
-  clients,
-  requests,
-  conversations,
-}: LoadRequest): Promise<readonly number[]> {
+async function ask(wish: LoadRequest): Promise<readonly number[]> {
+  const { url, headers, path, clients, requests, conversations } = wish;
   const pool = new Pool(url, { connections: clients, pipelining: 1 });
   const took: number[] = [];
   let left = requests;

@@ -117,13 +117,9 @@ function failedRun(error: unknown): FinishedRun {
 async function harm(
   cluster: Cluster,
   random: RandomStream,
-  {
-    plan,
-    isOver,
-    tell,
-    pace,
-  }: Pick<ClusterChaosOptions, 'tell' | 'pace'> & { readonly plan: Fault[]; isOver(): boolean },
+  storm: Pick<ClusterChaosOptions, 'tell' | 'pace'> & { readonly plan: Fault[]; isOver(): boolean },
 ): Promise<void> {
+  const { plan, isOver, tell, pace } = storm;
   const targets = { ...SIZE, areApart: cluster.notApart === null };
   for (const fault of faultPlan(random, targets)) {
     if (isOver()) return;

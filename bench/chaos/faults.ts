@@ -7,6 +7,7 @@ import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { isOwnDaemon, restartDaemon } from '../../scripts/docker-daemon.ts';
+import { commandLineOf, succeeds, trySignal } from '../../scripts/own-process.ts';
 import { isMissing } from '../../runtimes/on-host/record-file.ts';
 import type { RandomStream } from '../../simulator/random.ts';
 import { BOUNDS, type Ground } from './ground.ts';
@@ -51,10 +52,7 @@ function dockerFaults({ daemonSocket }: Ground, random: RandomStream): readonly 
       const ours = up.filter(({ Labels }) => Labels['dev.parley.sandbox'] !== undefined);
       const one = pick(ours, random);
       if (one === undefined) return false;
-      return await act(docker.getContainer(one.Id)).then(
-        () => true,
-        () => false,
-      );
+      return await succeeds(act(docker.getContainer(one.Id)));
     },
   });
   return [
@@ -94,12 +92,12 @@ function launchedPid(dir: string, random: RandomStream): number | null {
   const file = join(dir, 'data', 'sandboxes', id ?? '', 'process');
   const pid = id === undefined || !existsSync(file) ? 0 : Number(readFileSync(file, 'utf8').split('\n')[0]);
   // Process ids are reused: only a process with our folder in its command line counts.
-  return pid > 1 && commandOf(pid).includes(dir) ? pid : null;
+  return pid > 1 && commandLineOf(pid).includes(dir) ? pid : null;
 }
 
 function signalOne(dir: string, random: RandomStream, signal: NodeJS.Signals): boolean {
   const pid = launchedPid(dir, random);
-  return pid !== null && send(pid, signal);
+  return pid !== null && trySignal(pid, signal);
 }
 
 function killInside(dir: string, random: RandomStream): boolean {
@@ -107,7 +105,7 @@ function killInside(dir: string, random: RandomStream): boolean {
   if (pid === null) return false;
   const inside = childrenOf(pid).flatMap(childrenOf).flatMap(childrenOf);
   const one = pick(inside, random);
-  return one !== undefined && send(one, 'SIGKILL');
+  return one !== undefined && trySignal(one, 'SIGKILL');
 }
 
 /** Through the group that the record names. */
@@ -135,23 +133,6 @@ function childrenOf(pid: number): number[] {
     return told.split('\n').map(Number).filter(Boolean);
   } catch {
     return [];
-  }
-}
-
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
   }
 }
 

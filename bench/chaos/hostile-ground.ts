@@ -4,7 +4,6 @@
  * Owns processes and their end, the calls of the API, and what can be measured of the service from outside.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -22,6 +21,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { removeTree } from '../../runtimes/on-host/remove-tree.ts';
 import { bundle } from '../../scripts/bundle.js';
+import { end } from '../../scripts/own-process.ts';
 import { residentMib } from '../proxy/process-cost.ts';
 import { apiOf, recordOf, type Answer, type Ask } from '../service.ts';
 
@@ -145,13 +145,7 @@ export class HostileGround {
   }
 
   async close(): Promise<void> {
-    for (const child of this.#children.reverse()) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), 30_000);
-      await once(child, 'exit');
-      clearTimeout(timer);
-    }
+    for (const child of this.#children.reverse()) await end(child, 'SIGTERM');
     await removeTree(this.dir);
   }
 

@@ -8,7 +8,6 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { freePort } from '../../loopback/free-port.ts';
 import { removeTree } from '../../runtimes/on-host/remove-tree.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type Book,
   type Capacity,
 } from './deployment.ts';
+import { recordOf } from '../service.ts';
 import { machinesMissing, makeMachine, type Machine } from './machine.ts';
 import { Program } from './program.ts';
 import { openServices, type Services } from './services.ts';
@@ -204,8 +204,8 @@ interface Vendor {
 async function startVendor(root: string): Promise<Vendor> {
   const args = [path.resolve('dist/scripted-gateway.js'), writeVendor(root)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  return { child, url: (JSON.parse(line) as { readonly url: string }).url };
+  const { url = '' } = await recordOf(child, 'listening');
+  return { child, url };
 }
 
 /** Nano-USD by id of response. */

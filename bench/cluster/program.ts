@@ -6,6 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { trySignal } from '../../scripts/own-process.ts';
 import { childOf, type Machine } from './machine.ts';
 
 export interface ProgramSettings {
@@ -111,13 +112,5 @@ export class Program {
     // `nsenter`, which waits for it, is stopped along with it, and needs a SIGCONT of its own.
     if (signal === 'SIGCONT' && inner !== 0) trySignal(outer, signal);
     trySignal(inner === 0 ? outer : inner, signal);
-  }
-}
-
-function trySignal(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended meanwhile.
   }
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { startPostgres, type PostgresServerProcess } from '../../scripts/postgres-server.ts';
+import { trySignal } from '../../scripts/own-process.ts';
 import { startS3Server, type S3Server } from '../../scripts/s3-server-process.ts';
 import { startDevServer, type DevServer } from '../../temporal/dev-server/start-dev-server.ts';
 
@@ -53,11 +54,7 @@ export class RestartedTemporal {
 
   async kill(): Promise<void> {
     const { pid, ended } = this.#server;
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended.
-    }
+    trySignal(pid, 'SIGKILL');
     await ended;
   }
 

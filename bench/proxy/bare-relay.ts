@@ -5,6 +5,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Pool, type Dispatcher } from 'undici';
+import { portOf } from './raw-upstream.ts';
 
 const CONNECTIONS = 512;
 
@@ -22,12 +23,7 @@ export function startBareRelay(upstream: string, parse: boolean): Promise<number
       relay(pool, parse ? rewritten(body) : body, res);
     });
   });
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
-  });
+  return portOf(server);
 }
 
 function rewritten(body: Buffer): Buffer {

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { freePort } from '../../loopback/free-port.ts';
+import { succeeds } from '../../scripts/own-process.ts';
 import type * as pythonPeers from '../../scripts/python-peers.js';
 import type * as toolCache from '../../scripts/tool-cache.js';
 
@@ -76,7 +77,8 @@ export async function startContenders(ground: Ground): Promise<{ present: Conten
   return { present, absent };
 }
 
-type Start = (ground: Ground) => Promise<Omit<Contender, 'name'> | string>;
+type Started = Omit<Contender, 'name'>;
+type Start = (ground: Ground) => Promise<Started | string>;
 
 const STARTS: readonly (readonly [string, Start])[] = [
   ['bare relay', (ground) => startRelay(ground, 'relay')],
@@ -87,24 +89,22 @@ const STARTS: readonly (readonly [string, Start])[] = [
   ['portkey', startPortkey],
 ];
 
-async function startRelay(ground: Ground, role: string): Promise<Omit<Contender, 'name'>> {
+async function startRelay(ground: Ground, role: string): Promise<Started> {
   const child = startOn(0, [process.execPath, ground.self, '--role', role, '--upstream', ground.upstream]);
   return { url: `http://127.0.0.1:${await firstLine(child)}`, headers: {}, child };
 }
 
 /** Compiled code that only forwards: a lower bound for comparison, and no gateway. */
-async function startNginx({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'> | string> {
+async function startNginx({ folder, upstream }: Ground): Promise<Started | string> {
   if (NGINX_MISSING) return 'it is not installed; Debian has it as nginx-light';
   const port = await freePort();
   const file = path.join(folder, 'nginx.conf');
   writeFileSync(file, nginxConfig({ folder, port, upstream }));
   const child = startOn(0, ['nginx', '-p', folder, '-c', file]);
-  child.stdout?.resume();
-  const url = `http://127.0.0.1:${port}`;
-  return (await isReady(url)) ? { url, headers: {}, child } : 'it did not answer in time';
+  return await answering({ url: `http://127.0.0.1:${port}`, headers: {}, child });
 }
 
-async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'>> {
+async function startParley({ folder, upstream }: Ground): Promise<Started> {
   const file = path.join(folder, 'parley.yaml');
   const params = {
     model: 'openai/up',
@@ -132,7 +132,7 @@ async function startParley({ folder, upstream }: Ground): Promise<Omit<Contender
   return { url, headers: { authorization: `Bearer ${key}` }, child };
 }
 
-async function startLitellm({ folder, upstream }: Ground): Promise<Omit<Contender, 'name'> | string> {
+async function startLitellm({ folder, upstream }: Ground): Promise<Started | string> {
   const program = await litellmProgram();
   if ('reason' in program) return program.reason;
   const file = path.join(folder, 'litellm.json');
@@ -143,37 +143,33 @@ async function startLitellm({ folder, upstream }: Ground): Promise<Omit<Contende
   // Uses the list of prices in the package instead of fetching the newest.
   const env = { LITELLM_MASTER_KEY: KEY, LITELLM_LOG: 'ERROR', LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
   const child = startOn(0, [...program.command, ...args], env);
-  child.stdout?.resume();
-  const url = `http://127.0.0.1:${port}`;
-  return (await isReady(`${url}/health/liveliness`))
-    ? { url, headers: { authorization: `Bearer ${KEY}` }, child }
-    : 'it did not answer in time';
+  const headers = { authorization: `Bearer ${KEY}` };
+  return await answering({ url: `http://127.0.0.1:${port}`, headers, child }, '/health/liveliness');
 }
 
-async function startPortkey({ upstream }: Ground): Promise<Omit<Contender, 'name'> | string> {
+async function startPortkey({ upstream }: Ground): Promise<Started | string> {
   const program = await portkeyProgram();
   if ('reason' in program) return program.reason;
   const port = await freePort();
   // It calls no local address unless this setting allows it.
   const env = { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' };
   const child = startOn(0, [...program.command, `--port=${port}`, '--headless'], env);
-  child.stdout?.resume();
   const headers = {
     'x-portkey-provider': 'openai',
     'x-portkey-custom-host': `${upstream}/v1`,
     authorization: 'Bearer sk-upstream',
   };
-  const url = `http://127.0.0.1:${port}`;
-  return (await isReady(url)) ? { url, headers, child } : 'it did not answer in time';
+  return await answering({ url: `http://127.0.0.1:${port}`, headers, child });
 }
 
-async function isReady(url: string): Promise<boolean> {
-  for (let i = 0; i < READY_TRIES; i += 1) {
-    const reply = await fetch(url).catch(() => null);
-    if (reply !== null) return true;
+/** It, once it answers there at all; else what is said of it. */
+async function answering(started: Started, path = ''): Promise<Started | string> {
+  started.child?.stdout?.resume();
+  for (let tries = 0; tries < READY_TRIES; tries += 1) {
+    if (await succeeds(fetch(`${started.url}${path}`))) return started;
     await new Promise((resolve) => setTimeout(resolve, READY_PAUSE_MS));
   }
-  return false;
+  return 'it did not answer in time';
 }
 
 /** nginx as a reverse proxy: what compiled code needs to forward a call. */

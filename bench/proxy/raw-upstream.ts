@@ -2,7 +2,7 @@
  * A gateway that costs next to nothing: it finds the end of each request and answers from memory.
  * Owns no HTTP beyond that, so that the machine's time goes to what is measured.
  */
-import { createServer, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const FRAMES = 200;
@@ -81,7 +81,11 @@ function inPieces(frames: readonly string[]): readonly Buffer[] {
 
 /** Listens on a free port of loopback and resolves with it. `pieceMs` is the pause between two pieces of a stream. */
 export function startRawUpstream(pieceMs: number): Promise<number> {
-  const server = createServer((socket) => serve(socket, pieceMs));
+  return portOf(createServer((socket) => serve(socket, pieceMs)));
+}
+
+/** Lets it listen on a free port of loopback. */
+export function portOf(server: Server): Promise<number> {
   return new Promise((resolve) => {
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();

@@ -2,13 +2,13 @@
  * What a conversation costs in events of history, from its start to its agent that has finished, counted on real histories.
  * Owns the counting for both ways; nothing is left out.
  */
-import { runId, userId, type ConversationId } from '../../core/ids.ts';
+import { runId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
 import type { ConversationRow } from '../../core/machine/projection.ts';
+import type { Plan } from '../../core/plan/plan.ts';
 import { runSpec } from '../../core/run/run-spec.ts';
-import type { RunState } from '../../core/run/state.ts';
 import { planOf } from '../engine/run-load.ts';
 import { specOf, eachAtOnce, started } from './conversations.ts';
-import { deploy } from './deployment.ts';
+import { deploy, type Deployment } from './deployment.ts';
 import { onDevServer, type Ground } from './ground.ts';
 import { eventsAtRest } from './histories.ts';
 import { mean } from '../all/means.ts';
@@ -70,15 +70,13 @@ async function countInRun(
   ground: Ground,
   { conversations, atOnce, activityMs }: HistoryLoad,
 ): Promise<InRun> {
-  const { store, requests, milestones, stop } = await deploy(ground, { activityMs });
+  const deployment = await deploy(ground, { activityMs });
+  const { store, milestones, stop } = deployment;
   try {
     const id = runId('run');
     const keep = { sandbox: 'keep', conversation: 'keep', onCollectFailure: 'keep' } as const;
     const plan = { ...planOf(id, { items: conversations, concurrency: atOnce }), cleanup: keep };
-    await store.plans.putPlan(id, plan);
-    const spec = runSpec(plan, { runId: id, userId: userId('bench') });
-    await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
-    await runEnded(() => store.records.run(id).then((row) => row?.phase ?? null));
+    await runToEnd(deployment, id, plan);
     const rows = await store.records.conversations({ runId: id });
     if (rows.length !== conversations) throw new Error(`Cannot count: ${rows.length} conversations began`);
     await Promise.all(rows.map(({ conversationId }) => milestones.at(conversationId, 'FINISHED')));
@@ -103,8 +101,13 @@ async function countOf(
   return { own: mean(lengthsOf(0)), sandbox: mean(lengthsOf(1)), listing };
 }
 
-export async function runEnded(phase: () => Promise<RunState['phase'] | null>): Promise<void> {
-  while ((await phase()) !== 'finished') await new Promise((resolve) => setTimeout(resolve, 50));
+/** Begins a run of that plan, and waits until it has ended. */
+export async function runToEnd({ store, requests }: Deployment, id: RunId, plan: Plan): Promise<void> {
+  await store.plans.putPlan(id, plan);
+  const spec = runSpec(plan, { runId: id, userId: userId('bench') });
+  await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
+  while ((await store.records.run(id))?.phase !== 'finished')
+    await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 type Ordinary = Pick<HistoryCost, 'ordinary' | 'ordinaryListing'>;

@@ -6,9 +6,8 @@ import type { ConversationSpec } from '../../core/conversation/state.ts';
 import { specOf, eachAtOnce, started } from './conversations.ts';
 import { deploy } from './deployment.ts';
 import { onDevServer, type Ground } from './ground.ts';
-import { median, percentile } from '../all/means.ts';
-import type { Milestones } from './milestones.ts';
-import { deployOrdinary } from './ordinary/deployment.ts';
+import { median, medians, percentile } from '../all/means.ts';
+import { deployOrdinary, type OrdinaryDeployment } from './ordinary/deployment.ts';
 
 export interface SpeedLoad {
   readonly conversations: number;
@@ -34,10 +33,7 @@ export interface Speed {
   readonly ordinary: Pace;
 }
 
-interface Way {
-  readonly milestones: Milestones;
-  start(spec: ConversationSpec): Promise<void>;
-}
+type Way = Pick<OrdinaryDeployment, 'milestones' | 'start'>;
 
 /** Run through before anything is counted: code is compiled, connections are open. */
 const WARM_UP = 20;
@@ -54,8 +50,8 @@ export async function measureSpeed(
   }
   return {
     emptyPerSecond: median(speeds.map(({ emptyPerSecond }) => emptyPerSecond)),
-    ours: middle(speeds.map(({ ours }) => ours)),
-    ordinary: middle(speeds.map(({ ordinary }) => ordinary)),
+    ours: medians(speeds.map(({ ours }) => ours)),
+    ordinary: medians(speeds.map(({ ordinary }) => ordinary)),
   };
 }
 
@@ -98,13 +94,4 @@ async function paceOf(
   const { user, system } = process.cpuUsage(cpuFrom);
   const cpuMs = (user + system) / 1_000 / conversations;
   return { perSecond, cpuMs, readyP50Ms: percentile(readyMs, 0.5), readyP95Ms: percentile(readyMs, 0.95) };
-}
-
-function middle(paces: readonly Pace[]): Pace {
-  return {
-    perSecond: median(paces.map(({ perSecond }) => perSecond)),
-    readyP50Ms: median(paces.map(({ readyP50Ms }) => readyP50Ms)),
-    readyP95Ms: median(paces.map(({ readyP95Ms }) => readyP95Ms)),
-    cpuMs: median(paces.map(({ cpuMs }) => cpuMs)),
-  };
 }

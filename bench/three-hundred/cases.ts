@@ -34,14 +34,8 @@ export const HARMS: Readonly<Record<Exclude<CaseName, 'quiet'>, Harm>> = {
   revoked: {
     told: /401|key/i,
     lastsMs: 10 * MINUTE_MS,
-    async strike(ground) {
-      await ground.stopGateway();
-      await ground.startGateway({ key: 'sk-another' });
-    },
-    async undo(ground) {
-      await ground.stopGateway();
-      await ground.startGateway();
-    },
+    strike: (ground) => restart(ground, { key: 'sk-another' }),
+    undo: (ground) => restart(ground),
   },
   /** The gateway no longer has the model. */
   model: {
@@ -52,13 +46,9 @@ export const HARMS: Readonly<Record<Exclude<CaseName, 'quiet'>, Harm>> = {
       const script = path.join(ground.dir, 'without-model.yaml');
       copyFileSync(before, script);
       writeFileSync(script, readFileSync(before, 'utf8').replaceAll('acme/writer-1', 'acme/another'));
-      await ground.stopGateway();
-      await ground.startGateway({ script: 'without-model.yaml' });
+      await restart(ground, { script: 'without-model.yaml' });
     },
-    async undo(ground) {
-      await ground.stopGateway();
-      await ground.startGateway();
-    },
+    undo: (ground) => restart(ground),
   },
   /** The disk of the data folder is full to the last byte. */
   disk: {
@@ -74,6 +64,12 @@ export const HARMS: Readonly<Record<Exclude<CaseName, 'quiet'>, Harm>> = {
     },
   },
 };
+
+/** The gateway, as the example has it but for the change. */
+async function restart(ground: Ground, change?: Parameters<Ground['startGateway']>[0]): Promise<void> {
+  await ground.stopGateway();
+  await ground.startGateway(change);
+}
 
 /** Large pieces first, then single bytes, until the disk is full. */
 function fill(file: string): void {

@@ -21,6 +21,8 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseUsd } from '../../scripted-gateway/decimal-usd.ts';
 import { ledgerRowSchema } from '../../scripted-gateway/ledger.ts';
+import { end } from '../../scripts/own-process.ts';
+import { recordOf } from '../service.ts';
 
 const ROOT = process.cwd();
 const EXAMPLE = path.join(ROOT, 'examples/three-hundred');
@@ -75,17 +77,13 @@ export class Ground {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     this.#gateway = child;
-    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-    this.#url = (JSON.parse(line) as { readonly url: string }).url;
+    this.#url = (await recordOf(child, 'listening'))['url'] ?? '';
   }
 
   async stopGateway(): Promise<void> {
     const gateway = this.#gateway;
     this.#gateway = null;
-    if (gateway === null) return;
-    const ended = once(gateway, 'exit');
-    gateway.kill('SIGTERM');
-    await ended;
+    if (gateway !== null) await end(gateway, 'SIGTERM');
   }
 
   /** Starts a command of Parley with `--json`; `onRecord` gets each record as it comes. */

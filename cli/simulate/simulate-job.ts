@@ -3,9 +3,8 @@
  * Owns which of them it is and where the answer of one play goes.
  */
 import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
-import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
+import { MODELS_DEFAULT, slotsMaxOf } from '../../simulator/models/model-options.ts';
 import type { Recording } from '../../simulator/recording/recording.ts';
-import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { expectLongWork } from '../../host/cold-start.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';

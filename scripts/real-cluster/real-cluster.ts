@@ -28,11 +28,7 @@ import {
 const STORAGE_CLASS = 'local';
 const VOLUMES_POLL_MS = 500;
 
-interface VolumeMaker {
-  close(): Promise<void>;
-}
-
-function startVolumes(core: CoreV1Api, folder: string): VolumeMaker {
+function startVolumes(core: CoreV1Api, folder: string): Pick<RealCluster, 'close'> {
   const stopped = new AbortController();
   const working = run();
   async function run(): Promise<void> {
@@ -117,7 +113,7 @@ export async function startRealCluster(): Promise<RealCluster> {
   const parts = installedCluster(process.env);
   if (parts === null || reason !== null) throw new Error(`Cannot start a cluster: ${reason ?? 'parts'}`);
   const machine = await startMachine(parts.pause);
-  let volumes: { close(): Promise<void> } | null = null;
+  let volumes: Pick<RealCluster, 'close'> | null = null;
   const close = async (): Promise<void> => {
     await volumes?.close();
     await machine.close();
@@ -169,13 +165,8 @@ async function nodeIsThere(machine: Machine, kubectl: RealCluster['kubectl']): P
 
 async function policiesAreKept(machine: Machine): Promise<void> {
   for (const until = Date.now() + SOCKET_MS; Date.now() < until; await pause(LOOK_MS)) {
-    if (
-      await fetch(POLICIES_HEALTH).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      return;
+    const answer = await fetch(POLICIES_HEALTH).catch(() => null);
+    if (answer?.ok === true) return;
   }
   throw new Error(`Cannot keep to network policies: ${machine.logOf('kube-router')}`);
 }

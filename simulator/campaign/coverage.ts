@@ -3,13 +3,37 @@
  * Owns the counting. A pair counts when an entity takes the transition after a fault of that class struck it, or a
  * neighbour, or everybody, since its previous transition.
  */
-import { addressKey, type MachineName } from '../../core/ids.ts';
-import { FAULT_CLASSES, FAULTS, type FaultClass } from '../faults/catalogue.ts';
+import { addressKey } from '../../core/ids.ts';
+import { FAULT_CLASSES, FAULTS, type FaultClass, type FaultName } from '../faults/catalogue.ts';
 import type { Injected } from '../faults/injector.ts';
 import type { SimulationStep } from '../simulation-options.ts';
-import { strikesEverybody } from './everybody.ts';
+import { phaseOf } from '../view.ts';
 import type { Neighbours } from './neighbours.ts';
-import { cellName, pairName, transitionName } from './transitions.ts';
+import { cellName, pairName, transitionName, type Transition } from './transitions.ts';
+
+/**
+ * Faults that show at one entity and strike all of them: the worker, the store, the daemon or the gateway as a whole.
+ * Aims count such a fault for everybody, too.
+ */
+const OF_EVERYBODY: ReadonlySet<FaultName> = new Set<FaultName>([
+  'runtime_unreachable',
+  'runtime_daemon_restart',
+  'runtime_events_cut',
+  'runtime_disk_full',
+  'runtime_quota_refused',
+  'gateway_rate_limited',
+  'gateway_unavailable',
+  'store_restart',
+  'store_full',
+  'worker_crash_before_commit',
+  'worker_crash_after_commit',
+  'worker_crash_in_activity',
+  'worker_rolling_upgrade',
+]);
+
+export function strikesEverybody(fault: FaultName): boolean {
+  return OF_EVERYBODY.has(fault);
+}
 
 /** Hits by name. */
 export type Counts = Readonly<Record<string, number>>;
@@ -60,20 +84,11 @@ export class CoverageCounter {
     const [from, to] = [phaseOf(before), phaseOf(after)];
     if (from !== null) this.counts.cells.add(cellName(address.machine, from, event.type));
     if (from === to || to === null) return;
-    if (from !== null) this.take({ key, machine: address.machine, from, event: event.type, to });
+    if (from !== null) this.take(key, { machine: address.machine, from, event: event.type, to });
     this.enteredAt.set(key, this.struck);
   }
 
-  private take({
-    key,
-    ...transition
-  }: {
-    key: string;
-    machine: MachineName;
-    from: string;
-    event: string;
-    to: string;
-  }) {
+  private take(key: string, transition: Transition): void {
     this.counts.transitions.add(transitionName(transition));
     const since = this.enteredAt.get(key) ?? 0;
     for (const faultClass of FAULT_CLASSES) {
@@ -95,9 +110,4 @@ class Counter {
   add(name: string): void {
     this.all[name] = (this.all[name] ?? 0) + 1;
   }
-}
-
-/** Null before the first contact. */
-export function phaseOf(state: unknown): string | null {
-  return (state as { readonly phase: string } | null)?.phase ?? null;
 }

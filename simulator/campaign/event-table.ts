@@ -8,6 +8,7 @@ import { addressKey, type EntityAddress } from '../../core/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Injected } from '../faults/injector.ts';
 import type { SimulationStep } from '../simulation-options.ts';
+import { phaseOf } from '../view.ts';
 
 /** Lines kept; a shrunk case has far fewer. */
 const LINES_MAX = 20_000;
@@ -39,7 +40,7 @@ export class EventTable {
   }
 
   add({ at, address, event, before, after, commands }: SimulationStep): void {
-    const [from, to] = [phaseOf(before), phaseOf(after)];
+    const [from, to] = [phaseOf(before) ?? 'unborn', phaseOf(after) ?? 'unborn'];
     const change = from === to ? to : `${from} > ${to}`;
     const orders = commands.flatMap((command) => this.order(command));
     this.row(at, [
@@ -84,10 +85,6 @@ export class EventTable {
         return [`${command.type} #${numberOf(command.id)}`];
     }
   }
-}
-
-function phaseOf(state: unknown): string {
-  return (state as { readonly phase: string } | null)?.phase ?? 'unborn';
 }
 
 /** Commands are counted by their machine: the last part of an id is the count. */

@@ -9,27 +9,21 @@ import { SANDBOX_PHASES } from '../../core/sandbox/state.ts';
 import { HOUR_MS, SECOND_MS } from '../../core/time.ts';
 import type { RandomStream } from '../random.ts';
 import { between, pick } from './choose.ts';
+import type { PlanConstraints } from './random-plan.ts';
 import type { Asked, Reaction } from './reactions.ts';
 import type { Transition } from './transitions.ts';
 
-export interface Leanings {
+export interface Leanings extends Omit<PlanConstraints, 'itemsMax'> {
   /** Calls take from half a minute to minutes, or are overdue: longer than the machines wait. */
   readonly pace: 'usual' | 'slow' | 'overdue';
   /** Stops and removals fail for hours at first. */
   readonly stubborn: boolean;
+  /** Steps of a start and of a run's end that fail often. */
   readonly failing: readonly ActivityCommandType[];
   /** Slots are short and conversations that come wait. */
   readonly crowded: boolean;
   /** Deletion comes within hours of a release. */
   readonly shortLived: boolean;
-  readonly settle: 'none' | 'atOnce' | 'later' | null;
-  /** A job's deadline strikes before its starts are answered. */
-  readonly hasty: boolean;
-  readonly retry: 'none' | 'long' | null;
-  /** Runs notify a webhook of their end. */
-  readonly tells: boolean | null;
-  /** Runs make their pools ahead, and keep their sandboxes. */
-  readonly warms: boolean;
   /** Runs have few items. */
   readonly short: boolean;
   /** Messages between machines are late; `much`: nearly every one, and the answers of commands, too. */

@@ -13,6 +13,7 @@ import {
 } from '../models/model-options.ts';
 import type { RandomStream } from '../random.ts';
 import { between, wholeMagnitude, pick } from './choose.ts';
+import type { Leanings } from './leanings.ts';
 
 /** Commands that may fail of themselves; what a watch says is the fault models' business. */
 const FAILING: readonly ActivityCommandType[] = [
@@ -41,13 +42,9 @@ const STUBBORN_TRIES = 900;
 /** Dozens of conversations may wait for a slot for days: a try of each every few seconds would be all that is played. */
 const SLOT_RETRY_MAX_MS = 2 * MINUTE_MS;
 
-interface ModelConstraints {
+interface ModelConstraints extends Pick<Leanings, 'stubborn' | 'failing'> {
   /** Calls take long, so that something can happen while one is out. */
   readonly slow: boolean;
-  /** Sandboxes of a run can at first neither be stopped nor removed. */
-  readonly stubborn: boolean;
-  /** Steps of a start and of a run's end fail often. */
-  readonly failing: readonly ActivityCommandType[];
 }
 
 export function randomModels(stream: RandomStream, aims: ModelConstraints): ModelOptions {

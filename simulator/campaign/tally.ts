@@ -8,21 +8,11 @@ import type { CaseResult } from './run-case.ts';
 import { PAIRS, pairName, TRANSITIONS, transitionName, CELLS } from './transitions.ts';
 
 /** What of a result is added up, small enough to be sent between processes. */
-export type CaseSummary = Pick<
-  CaseResult,
-  'seed' | 'violations' | 'events' | 'simulatedMs' | 'coverage' | 'hash'
->;
+export type CaseSummary = Omit<CaseResult, 'injected' | 'table'>;
 
 /** What a campaign has covered, as figures. */
-export function summaryOf({
-  seed,
-  violations,
-  events,
-  simulatedMs,
-  coverage,
-  hash,
-}: CaseResult): CaseSummary {
-  return { seed, violations, events, simulatedMs, coverage, hash };
+export function summaryOf({ injected: _injected, table: _table, ...summary }: CaseResult): CaseSummary {
+  return summary;
 }
 
 /** Counts what cases did as they end. */

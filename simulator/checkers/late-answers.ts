@@ -89,12 +89,9 @@ function awaitsCleanUp({ sandboxes }: RunState, commandId: string): boolean {
 /** Ids of the commands that a machine still waits for. */
 export function awaitedBy(machine: MachineName, state: unknown): readonly (string | null)[] {
   switch (machine) {
-    case 'sandbox': {
-      const { awaiting, watch } = state as SandboxState;
-      return [awaiting, watch];
-    }
+    case 'sandbox':
     case 'conversation': {
-      const { awaiting, watch } = state as ConversationState;
+      const { awaiting, watch } = state as SandboxState | ConversationState;
       return [awaiting, watch];
     }
     case 'run':

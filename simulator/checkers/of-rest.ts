@@ -186,21 +186,10 @@ interface At<State> {
 }
 
 /** The entities of one machine, with their keys. */
-export function sandboxesAt(rest: Rest): readonly At<SandboxState>[] {
-  return of<SandboxState>(rest, 'sandbox');
-}
-
-export function conversationsAt(rest: Rest): readonly At<ConversationState>[] {
-  return of<ConversationState>(rest, 'conversation');
-}
-
-export function runsAt(rest: Rest): readonly At<RunState>[] {
-  return of<RunState>(rest, 'run');
-}
-
-export function shardsAt(rest: Rest): readonly At<RunState>[] {
-  return of<RunState>(rest, 'shard');
-}
+export const sandboxesAt = (rest: Rest): readonly At<SandboxState>[] => of(rest, 'sandbox');
+export const conversationsAt = (rest: Rest): readonly At<ConversationState>[] => of(rest, 'conversation');
+export const runsAt = (rest: Rest): readonly At<RunState>[] => of(rest, 'run');
+export const shardsAt = (rest: Rest): readonly At<RunState>[] => of(rest, 'shard');
 
 function of<State>({ entities }: Rest, machine: MachineName): readonly At<State>[] {
   return entities

@@ -40,17 +40,9 @@ class PoolMemory {
   }
 
   private note(moment: Moment): void {
-    const { step } = moment;
-    switch (step.address.machine) {
-      case 'run':
-      case 'shard':
-        return this.noteRun(moment);
-      case 'sandbox':
-        if (isEnding(step.after as SandboxState)) this.ended.add(step.address.id);
-        return;
-      case 'conversation':
-        return;
-    }
+    const { address, after } = moment.step;
+    if (address.machine === 'run' || address.machine === 'shard') this.noteRun(moment);
+    else if (address.machine === 'sandbox' && isEnding(after as SandboxState)) this.ended.add(address.id);
   }
 
   private noteRun(moment: Moment): void {

@@ -8,6 +8,7 @@ import { attachedIds, type SandboxState } from '../../core/sandbox/state.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { SimulationStep } from '../simulation-options.ts';
+import { phaseOf } from '../view.ts';
 import { cancelRun, interrupt, message, messageIdOf, remove, someAct, withNewId } from './client-acts.ts';
 import type { Edge } from './edge.ts';
 import { ASKED_AGAIN, CLIENT_ACTS_AFTER, figureIn, wholeIn } from './figures.ts';
@@ -50,7 +51,7 @@ export class ClientFaults {
 
   sees({ address, before, after }: SimulationStep): void {
     const phase = phaseOf(after);
-    if (phase === phaseOf(before)) return;
+    if (phase === null || phase === phaseOf(before)) return;
     const { opportunities } = this.parts;
     if (!opportunities.any(...BY_PHASE)) return;
     const where = opportunities.name(phase, address);
@@ -128,7 +129,3 @@ const BY_PHASE = [
   'client_delete_twice',
   'client_on_shared',
 ] as const;
-
-function phaseOf(state: unknown): string {
-  return state === null ? 'unborn' : (state as { readonly phase: string }).phase;
-}

@@ -5,6 +5,7 @@
 import type { ActivityCommand, ActivityCommandType } from '../../core/machine/command.ts';
 import type { EntityAddress } from '../../core/ids.ts';
 import type { RandomStream } from '../random.ts';
+import type { Simulation } from '../simulation.ts';
 import { senderOf } from './opportunities.ts';
 
 /** One worker carrying out one command. */
@@ -26,10 +27,7 @@ export interface Execution {
 }
 
 /** Commands that are out, and the states as the store has them. */
-export interface Driver {
-  outstanding(): readonly ActivityCommand[];
-  reload(): void;
-}
+export type Driver = Pick<Simulation, 'outstanding' | 'reload'>;
 
 /**
  * Carried out in the store itself: they wait while it is away, and end with their worker. A store has one engine, so a

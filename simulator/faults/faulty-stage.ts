@@ -14,6 +14,7 @@ import { World } from '../models/world.ts';
 import { RandomStream } from '../random.ts';
 import { Simulation } from '../simulation.ts';
 import type { SimulationStep } from '../simulation-options.ts';
+import { phaseOf } from '../view.ts';
 import { ClientFaults } from './client-faults.ts';
 import { Clients } from './clients.ts';
 import { Commits } from './commits.ts';
@@ -154,10 +155,6 @@ export class FaultyStage {
     });
     return { world, held, store, worker, clock, clients, transport, oldReplica, model: worker, punctuality };
   }
-}
-
-function phaseOf(state: unknown): string | null {
-  return (state as { readonly phase: string } | null)?.phase ?? null;
 }
 
 /** Reads of a replica that lags: a placement sees a sandbox as it was. */

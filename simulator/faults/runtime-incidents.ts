@@ -4,7 +4,7 @@
  */
 import type { SandboxId } from '../../core/ids.ts';
 import type { IdleWatches } from '../models/idle-watches.ts';
-import type { RuntimeModel } from '../models/runtime-model.ts';
+import type { Incarnation, RuntimeModel } from '../models/runtime-model.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { FaultName } from './catalogue.ts';
@@ -64,11 +64,6 @@ interface Parts {
 /** What a fault does when it shows. */
 type Run = (figures: RandomStream) => void;
 const always = (): boolean => true;
-
-interface Incarnation {
-  readonly sandboxId: SandboxId;
-  readonly generation: number;
-}
 
 export class RuntimeIncidents {
   private readonly parts: Parts;

@@ -32,10 +32,7 @@ export interface HostPlacement {
 }
 
 /** No host gave a slot, and what all of them were like. */
-export interface HostRefusal extends Omit<HostPlacement, 'host'> {
-  /** What was answered: no host of the deployment will ever do. */
-  readonly isForGood: boolean;
-}
+export type HostRefusal = Omit<HostPlacement, 'host'>;
 
 /** A worker does something of a command that reaches into a sandbox. */
 export interface HostAct {

@@ -133,7 +133,7 @@ export class HostTable {
     const home = this.homes.get(id) ?? null;
     const choice = this.choose(home);
     if (choice.kind !== 'chosen') {
-      this.noteRefusal(id, home, choice.kind === 'none');
+      this.noteRefusal(id, home);
       return choice;
     }
     const row = this.row(choice.name);
@@ -161,9 +161,9 @@ export class HostTable {
     this.placements.push({ at: this.now(), sandboxId, host, homeBefore, seen: [...this.all()] });
   }
 
-  private noteRefusal(sandboxId: SandboxId, homeBefore: string | null, isForGood: boolean): void {
+  private noteRefusal(sandboxId: SandboxId, homeBefore: string | null): void {
     if (!this.keepsPlacements) return;
-    this.refusals.push({ at: this.now(), sandboxId, homeBefore, isForGood, seen: [...this.all()] });
+    this.refusals.push({ at: this.now(), sandboxId, homeBefore, seen: [...this.all()] });
   }
 
   private bind(id: SandboxId, name: string): void {

@@ -15,6 +15,11 @@ export interface Policy extends Pick<Deployment, 'limits' | 'capacity' | 'onFull
   readonly hosts?: HostsSetting;
 }
 
+/** Capacity slots that a play can hold at once: all in it belongs to one user, so the smaller bound counts (D17). */
+export function slotsMaxOf({ installationMax, userMax }: Policy['capacity']): number {
+  return Math.min(installationMax, userMax);
+}
+
 /** Milliseconds each. */
 interface RuntimeTimes {
   readonly boot: Distribution;

@@ -10,19 +10,15 @@ import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
 import type { AgentsModel } from './agents-model.ts';
 import type { IdleWatches } from './idle-watches.ts';
-import type { Incarnation, Incarnations } from './incarnations.ts';
 import { sandboxIdNamed } from './derived-id.ts';
 import type { ModelOptions, Policy } from './model-options.ts';
 import type { PlacementModel } from './placement-model.ts';
 import type { RunModel } from './run-model.ts';
-import type { RuntimeModel } from './runtime-model.ts';
+import type { Incarnation, Incarnations, RuntimeModel } from './runtime-model.ts';
 import { offerRoom, type Slotted } from './slot-seeker.ts';
 
 /** Commands that one effect answers; the others wait for something, or write one line. */
-export type CarriedOut = Exclude<
-  ActivityCommand,
-  CommandOf<'watchIdle'> | CommandOf<'watchAgent'> | CommandOf<'record'> | Slotted
->;
+export type CarriedOut = Exclude<ActivityCommand, CommandOf<'watchIdle' | 'watchAgent' | 'record'> | Slotted>;
 /** An answer, or what went wrong. */
 export type Outcome = MachineEvent | null | CallError;
 
@@ -96,14 +92,11 @@ export class Outcomes {
     switch (command.type) {
       case 'createSandbox':
       case 'resumeSandbox':
-        this.bringUp(command);
-        return;
+        return void this.bringUp(command);
       case 'stopSandbox':
-        this.stop(command);
-        return;
+        return void this.stop(command);
       case 'archiveWorkspace':
-        this.parts.runtime.archive(command.sandboxId);
-        return;
+        return void this.parts.runtime.archive(command.sandboxId);
       case 'destroySandbox':
         return this.destroy(command.sandboxId);
       default:
@@ -111,7 +104,7 @@ export class Outcomes {
     }
   }
 
-  private start(command: CommandOf<'createSandbox'> | CommandOf<'resumeSandbox'>): Outcome {
+  private start(command: CommandOf<'createSandbox' | 'resumeSandbox'>): Outcome {
     const { id: commandId, sandboxId } = command;
     const row = this.parts.placement.rows.get(sandboxId);
     // A deletion that came in between is never undone (D14).
@@ -286,14 +279,9 @@ export class Outcomes {
 
 type AgentCommand = Exclude<
   Extract<ActivityCommand, { readonly generation: number; readonly conversationId: ConversationId }>,
-  CommandOf<'watchAgent'> | CommandOf<'removeConversation'>
+  CommandOf<'watchAgent' | 'removeConversation'>
 >;
-type RunCommandOut =
-  | CommandOf<'startConversation'>
-  | CommandOf<'verifyItem'>
-  | CommandOf<'collectItem'>
-  | CommandOf<'cleanUpSandbox'>
-  | CommandOf<'warmPool'>
-  | CommandOf<'reconcileRun'>
-  | CommandOf<'reportRun'>
-  | CommandOf<'notifyOfRun'>;
+type RunCommandOut = CommandOf<
+  | ('startConversation' | 'verifyItem' | 'collectItem' | 'cleanUpSandbox')
+  | ('warmPool' | 'reconcileRun' | 'reportRun' | 'notifyOfRun')
+>;

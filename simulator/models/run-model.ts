@@ -42,13 +42,8 @@ export class RunModel {
     return this.plans.get(amendedPlanId(runId, planHash)) ?? null;
   }
 
-  specOf({
-    runId,
-    index,
-    attempt,
-    plan: hash,
-    strategy,
-  }: CommandOf<'startConversation'>): ConversationSpec | null {
+  specOf(command: CommandOf<'startConversation'>): ConversationSpec | null {
+    const { runId, index, attempt, plan: hash, strategy } = command;
     const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
     const item = plan?.items[index];
     if (plan === undefined || item === undefined) return null;

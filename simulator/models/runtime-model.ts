@@ -67,6 +67,17 @@ class ForeignObjects {
   }
 }
 
+export interface Incarnation {
+  readonly sandboxId: SandboxId;
+  readonly generation: number;
+}
+
+/** Notified of incarnations that came up or were stopped. */
+export interface Incarnations {
+  started(incarnation: Incarnation): void;
+  stopped(incarnation: Incarnation): void;
+}
+
 /** What the runtime answers about a sandbox that it does not have any more. */
 export type Loss = 'crashed' | 'evicted' | 'gone' | 'unknown';
 

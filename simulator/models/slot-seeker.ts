@@ -18,7 +18,7 @@ import type { PlacementModel } from './placement-model.ts';
 /** Waits between two tries, as a driver's retries do: doubled up to the bound. */
 const RETRY_MS = { initial: 500, max: 15_000 } as const;
 
-export type Slotted = CommandOf<'placeConversation'> | CommandOf<'reserveSlot'>;
+export type Slotted = CommandOf<'placeConversation' | 'reserveSlot'>;
 
 interface Parts {
   readonly port: ModelPort;

@@ -40,9 +40,6 @@ interface Troubles {
   readonly agents: AgentIncidents;
 }
 
-/** A command that is not answered by the end of its time alone. */
-type Watching = CommandOf<'watchIdle'> | CommandOf<'watchAgent'>;
-
 /** Carries out what machines order, and answers the queries of checkers. */
 export class World implements WorldModel, WorldFacts {
   readonly runtime: RuntimeModel;
@@ -79,54 +76,22 @@ export class World implements WorldModel, WorldFacts {
     const lastActivityAt = (id: SandboxId): number => this.lastActivityAt(id, port.now());
     const idleAt = (id: SandboxId, idleTimeMs: number): number => this.idleAt(id, idleTimeMs);
     const { runtime, placement, agents, runs, failures, accepted } = this;
+    const shared = { port, models, policy, random, placement, failures };
     this.watches = new IdleWatches(port, { pollMs, runtime, idleness: { lastActivityAt, idleAt } });
     const { watches } = this;
     this.agents.onCut = (id) => this.reconsider(id);
-    this.outcomes = new Outcomes({
-      port,
-      models,
-      policy,
-      random,
-      runtime,
-      watches,
-      placement,
-      agents,
-      runs,
-      accepted,
-    });
-    this.seeker = new SlotSeeker({
-      port,
-      models,
-      policy,
-      random,
-      placement,
-      failures,
-      lastActivityAt,
-    });
+    this.outcomes = new Outcomes({ ...shared, runtime, watches, agents, runs, accepted });
+    this.seeker = new SlotSeeker({ ...shared, lastActivityAt });
     if (injector === undefined) return;
     this.troubles = this.makeTroubles(injector);
     const { outcomes } = this;
     const incidents = this.troubles.runtime;
-    this.attempts = new Attempts({
-      port,
-      models,
-      random,
-      failures,
-      runtime,
-      outcomes,
-      injector,
-      incidents,
-    });
+    this.attempts = new Attempts({ ...shared, runtime, outcomes, injector, incidents });
   }
 
   get live() {
     return liveInSight(this.runtime.live, this.hosts);
   }
-  /** Every sandbox that ever belonged to the pool of the run. */
-  poolOf(runId: RunId) {
-    return this.placement.pools.membersOf(runId);
-  }
-
   get pools() {
     return this.placement.pools;
   }
@@ -205,11 +170,6 @@ export class World implements WorldModel, WorldFacts {
     this.agents.strike(null);
   }
 
-  /** The gateway answers every agent with this HTTP status until then, epoch milliseconds. */
-  limitGateway(status: number, until: number): void {
-    this.agents.strike({ status, until });
-  }
-
   transcriptOf(id: ConversationId): number {
     return this.agents.find(id)?.transcript ?? 0;
   }
@@ -223,8 +183,9 @@ export class World implements WorldModel, WorldFacts {
     if (this.hosts?.admits(command) === false) return;
     switch (command.type) {
       case 'watchIdle':
+        return this.watches.begin(command);
       case 'watchAgent':
-        return this.watch(command);
+        return this.agents.watch(command);
       case 'record':
         return this.record(command);
       case 'placeConversation':
@@ -266,11 +227,6 @@ export class World implements WorldModel, WorldFacts {
   private reconsider(id: ConversationId): void {
     const home = this.placement.homeOf(id);
     if (home !== null) this.watches.reconsider(home);
-  }
-
-  private watch(command: Watching): void {
-    if (command.type === 'watchAgent') return this.agents.watch(command);
-    this.watches.begin(command);
   }
 
   private record(command: CommandOf<'record'>): void {

@@ -10,33 +10,19 @@ import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { ConversationState } from '../../core/conversation/state.ts';
 import { changedPositions } from '../../core/run/amend/changed-positions.ts';
 import { indexAt, type RunState, countBy, isInFlight, type RunItem } from '../../core/run/state.ts';
-import type { RunId, SandboxId } from '../../core/ids.ts';
+import type { SandboxId } from '../../core/ids.ts';
 import { type SandboxState, transitionOf } from '../../core/sandbox/state.ts';
 import { endedWell } from '../../core/status.ts';
 import type { ConversationSeen, Observation, SandboxSeen } from '../../dsl/expression/observation.ts';
 import { onceEach } from '../../dsl/plan/once.ts';
-import type { Policy } from '../models/model-options.ts';
-import type { PoolMember } from '../models/pool-model.ts';
+import { slotsMaxOf } from '../models/model-options.ts';
 import { hostedItem } from '../hosted-item.ts';
+import type { PlanPlay } from '../plan-play.ts';
 import type { SimulationStep } from '../simulation-options.ts';
-import { slotsMaxOf } from '../slots-max.ts';
 import { Tally } from './tally.ts';
 
 /** What is played: a plan's entities, and the world behind them. */
-export interface Observed {
-  readonly run: RunState | null;
-  readonly peak: { readonly count: number };
-  readonly simulation: {
-    now(): number;
-    stateOf(address: { machine: 'sandbox' | 'conversation'; id: string }): unknown;
-  };
-  readonly world: {
-    readonly slots: { readonly size: number };
-    readonly policy: Pick<Policy, 'capacity'>;
-    readonly hosts: { homeOf(id: SandboxId): string | null } | null;
-    poolOf(runId: RunId): readonly PoolMember[];
-  };
-}
+type Observed = Pick<PlanPlay, 'run' | 'peak' | 'simulation' | 'world'>;
 
 export class Observer {
   private readonly plan: Plan;
@@ -126,7 +112,7 @@ export class Observer {
   }
 
   private poolSeen({ run, world }: Observed): Observation['pool'] {
-    const members = run === null ? [] : world.poolOf(run.runId);
+    const members = run === null ? [] : world.pools.membersOf(run.runId);
     const up = members.filter(({ sandboxId }) => this.sandboxes.get(sandboxId)?.phase === 'running');
     return {
       ready: BigInt(up.length),

@@ -8,9 +8,9 @@ import type { PartValue, Value } from '../../dsl/expression/expression.ts';
 import type { Observation, ConversationSeen } from '../../dsl/expression/observation.ts';
 import type { Expectation, Scenario, ScenarioEvent, ScenarioArrivals } from '../../dsl/scenario/scenario.ts';
 import { drawAs } from '../models/distribution.ts';
-import { PlanPlay, RUN_ADDRESS, type OpenStage, type PlanPlayOptions } from '../plan-play.ts';
+import { slotsMaxOf } from '../models/model-options.ts';
+import { PlanPlay, type OpenStage, type PlanPlayOptions } from '../plan-play.ts';
 import { answerOf, type PlanAnswer } from '../simulate-plan.ts';
-import { slotsMaxOf } from '../slots-max.ts';
 import { RandomStream } from '../random.ts';
 import { act } from '../script.ts';
 import { ExpectationWatch, type Asked, type Look } from './expectation-watch.ts';
@@ -141,11 +141,8 @@ class ScenarioPlay {
   }
 
   private plan(event: ScenarioEvent, requestId: string): void {
-    const { simulation, world } = this.play;
-    simulation.script(this.play.startAt + event.atMs, () => {
-      const { run } = this.play;
-      const struck = strike({ runAddress: RUN_ADDRESS, run, simulation, world }, event.action, requestId);
-      if (struck === 0) this.missed.push(event);
+    this.play.simulation.script(this.play.startAt + event.atMs, () => {
+      if (strike(this.play, event.action, requestId) === 0) this.missed.push(event);
     });
   }
 

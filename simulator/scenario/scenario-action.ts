@@ -2,36 +2,17 @@
  * What a scenario lets happen at an instant: which entity it strikes, and how that reaches an entity or the world.
  * Owns the choice among conversations and sandboxes; what they make of it is decided by the rules.
  */
-import type { MachineEvent } from '../../core/machine/command.ts';
-import type { ConversationId, EntityAddress, SandboxId } from '../../core/ids.ts';
-import { isInFlight, type RunState } from '../../core/run/state.ts';
+import type { ConversationId, SandboxId } from '../../core/ids.ts';
+import { isInFlight } from '../../core/run/state.ts';
 import type { SandboxState } from '../../core/sandbox/state.ts';
 import type { ScenarioAction, ScenarioTarget } from '../../dsl/scenario/scenario.ts';
 import { befall, pass, type HostIncident } from '../hosts/host-incident.ts';
-import type { HostWorkers } from '../hosts/host-workers.ts';
-import type { AgentsModel } from '../models/agents-model.ts';
 import type { Loss } from '../models/runtime-model.ts';
+import { RUN_ADDRESS, type PlanPlay } from '../plan-play.ts';
 import { concurrency, CONVERSATION_REQUESTS, message, RUN_REQUESTS, SANDBOX_REQUESTS } from '../requests.ts';
 
 /** What an action can reach. */
-export interface ActionStage {
-  readonly runAddress: EntityAddress;
-  readonly run: RunState | null;
-  readonly simulation: {
-    now(): number;
-    all(): Iterable<{ readonly address: EntityAddress; readonly state: unknown }>;
-    deliver(to: EntityAddress, event: MachineEvent): void;
-    script(at: number, run: () => void): void;
-  };
-  readonly world: {
-    readonly agents: AgentsModel;
-    readonly hosts: HostWorkers | null;
-    lose(id: SandboxId, loss: Loss): void;
-    find(id: SandboxId): void;
-    readonly accepted: Map<string, ConversationId>;
-    lastActivityAt(id: SandboxId, now: number): number;
-  };
-}
+type ActionStage = Pick<PlanPlay, 'run' | 'simulation' | 'world'>;
 
 const LOSSES = { crash: 'crashed', lose: 'gone', disconnect: 'unknown' } as const satisfies Record<
   string,
@@ -40,7 +21,7 @@ const LOSSES = { crash: 'crashed', lose: 'gone', disconnect: 'unknown' } as cons
 
 /** Returns how many it struck: 0 when no entity fits. `requestId` is unique in the play. */
 export function strike(stage: ActionStage, action: ScenarioAction, requestId: string): number {
-  const { simulation, world, runAddress } = stage;
+  const { simulation, world } = stage;
   switch (action.do) {
     case 'gateway':
       world.agents.strike({ status: action.status, until: simulation.now() + action.forMs });
@@ -48,13 +29,13 @@ export function strike(stage: ActionStage, action: ScenarioAction, requestId: st
     case 'host':
       return befallHost(stage, { name: `host_${action.is}`, host: action.host, forMs: action.forMs });
     case 'cancel_run':
-      simulation.deliver(runAddress, RUN_REQUESTS.cancel(requestId));
+      simulation.deliver(RUN_ADDRESS, RUN_REQUESTS.cancel(requestId));
       return 1;
     case 'drain_run':
-      simulation.deliver(runAddress, RUN_REQUESTS.drain(requestId));
+      simulation.deliver(RUN_ADDRESS, RUN_REQUESTS.drain(requestId));
       return 1;
     case 'concurrency':
-      simulation.deliver(runAddress, concurrency(requestId, action.value));
+      simulation.deliver(RUN_ADDRESS, concurrency(requestId, action.value));
       return 1;
     case 'message':
     case 'interrupt':

@@ -4,9 +4,9 @@
  */
 import type { ConversationState } from '../../core/conversation/state.ts';
 import type { ConversationId, MachineName } from '../../core/ids.ts';
+import { slotsMaxOf } from '../models/model-options.ts';
 import type { Activity, Stretch } from '../plan-timeline.ts';
 import type { SimulationStep } from '../simulation-options.ts';
-import { slotsMaxOf } from '../slots-max.ts';
 import type { WorldFacts } from '../world-facts.ts';
 
 /** Epoch milliseconds, and what holds from there on. */

@@ -36,12 +36,8 @@ export interface PlaysSummary {
 }
 
 /** The figures of one answer. */
-export function figuresOf({
-  conversations,
-  makespanMs,
-  costNanoUsd,
-  sandboxesPeak,
-}: PlanAnswer): PlayFigures {
+export function figuresOf(answer: PlanAnswer): PlayFigures {
+  const { conversations, makespanMs, costNanoUsd, sandboxesPeak } = answer;
   const meeting = (limit: LimitMet): number => conversations.filter(({ met }) => met.includes(limit)).length;
   return {
     makespanMs: makespanMs ?? Infinity,

@@ -190,7 +190,9 @@ describe('a limited gateway', () => {
       onStep: ({ event }) => void (event.type === 'agentReported' && reports.push(event.report.status)),
     });
     stage.simulation.script(START_AT, () => act(stage, start('a'), 0));
-    stage.simulation.script(START_AT + M, () => stage.world.limitGateway(status, START_AT + M + untilMs));
+    stage.simulation.script(START_AT + M, () =>
+      stage.world.agents.strike({ status, until: START_AT + M + untilMs }),
+    );
     stage.advanceTo(START_AT + D);
     expect(reports[0]).toBe(says);
     const share = stage.world.spentBy(TALK, START_AT + D) / cost(play({ steps: [[0, start('a')]] }));

@@ -189,17 +189,17 @@ const SAFETY: readonly Omit<Case, 'machine'>[] = [
     name: 'H11',
     holds: [
       seeing({
-        refusals: [{ ...placement([view('a', { up: 2 }), view('b', { draining: true })]), isForGood: false }],
+        refusals: [placement([view('a', { up: 2 }), view('b', { draining: true })])],
       }),
     ],
-    broken: [seeing({ refusals: [{ ...placement([view('a', { up: 2 }), B]), isForGood: false }] })],
+    broken: [seeing({ refusals: [placement([view('a', { up: 2 }), B])] })],
   },
   {
     name: 'H11',
     holds: [],
     broken: [
       seeing({
-        refusals: [{ ...placement([view('a', { draining: true })], { homeBefore: 'a' }), isForGood: false }],
+        refusals: [placement([view('a', { draining: true })], { homeBefore: 'a' })],
       }),
     ],
   },

@@ -3,8 +3,7 @@
  * Owns the load and the counting; figures are means over the items, and what the run does once is shared among them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { runId, userId } from '../../../core/ids.ts';
-import { runSpec } from '../../../core/run/run-spec.ts';
+import { runId } from '../../../core/ids.ts';
 import { startPostgres } from '../../../scripts/postgres-server.ts';
 import { openStore, type Store } from '../../../store/open-store.ts';
 import { parsePostgresUrl } from '../../../store/sql/postgres-address.ts';
@@ -13,7 +12,7 @@ import { planOf } from '../../engine/run-load.ts';
 import { deploy } from '../deployment.ts';
 import { onDevServer, type Ground } from '../ground.ts';
 import { nameOf, type HistoryEvent } from '../histories.ts';
-import { runEnded, type HistoryLoad } from '../history-cost.ts';
+import { runToEnd, type HistoryLoad } from '../history-cost.ts';
 import { coreCalls, type CoreCalls, type Counts } from './core-calls.ts';
 
 export interface CostLoad extends HistoryLoad {
@@ -60,7 +59,7 @@ async function measure(
 ): Promise<ConversationCost> {
   const { calls } = counters;
   const openStore = (): ReturnType<CountedStore['open']> => counters.store.open();
-  const { store, requests, stop } = await deploy(ground, { activityMs, pollMs, openStore });
+  const deployment = await deploy(ground, { activityMs, pollMs, openStore });
   let before: Counts;
   let after: Counts;
   try {
@@ -68,14 +67,11 @@ async function measure(
     before = await calls.read();
     const id = runId('run');
     const plan = planOf(id, { items: conversations, concurrency: atOnce });
-    await store.plans.putPlan(id, plan);
-    const spec = runSpec(plan, { runId: id, userId: userId('bench') });
-    await requests.deliver({ to: { machine: 'run', id }, event: { type: 'runStarted', spec } });
-    await runEnded(() => store.records.run(id).then((row) => row?.phase ?? null));
+    await runToEnd(deployment, id, plan);
     await allEnded(ground);
     after = await calls.read();
   } finally {
-    await stop();
+    await deployment.stop();
   }
   const each = (counts: Counts): Counts => new Map([...counts].map(([key, n]) => [key, n / conversations]));
   const stored = withoutOwn(await counters.store.read());

@@ -71,9 +71,7 @@ export function hostsCountRight(): SafetyCheck {
   );
 }
 
-type Host = ReturnType<HostFacts['all']> extends Iterable<infer View> ? View : never;
-
-function counted(judge: (host: Host, count: number) => string | null): SafetyCheck {
+function counted(judge: (host: HostView, count: number) => string | null): SafetyCheck {
   let last = '';
   return ({ facts }) => {
     const { hosts, slots } = facts;
