@@ -11,7 +11,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProgramEnd } from './running-program.ts';
-import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
+import { CUT_CALLS, openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
 
 const RUN_ID = 'delivered';
 const ALL_MS_MAX = 600_000;
@@ -59,6 +59,7 @@ describe('a batch that delivers branches', () => {
           "deliver: { branch: 'parley/{run}/{key}', message: 'Upgrade ({run})' }\ncleanup: {",
         ],
         ['job.yaml', 'report:\n', `finally: [{ notify: ${receiver.url} }]\nreport:\n`],
+        CUT_CALLS,
       ],
     });
     for (const key of KEYS) hook(repositoryOf(key), { waits: key === SLOW });

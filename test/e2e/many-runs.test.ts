@@ -6,15 +6,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ProgramEnd, RunningProgram } from './running-program.ts';
-import { openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
+import { CUT_CALLS, openUpgradeBatch, recordsIn, type UpgradeBatch } from './upgrade-batch.ts';
 
 const ALL_MS_MAX = 600_000;
 const PART = ['--limit', '2', '--concurrency', '2'];
-/**
- * A gateway bills a call also when its caller is killed before the answer: its row has an id that no run knows. Two
- * conversations may have one each in flight then, of less than $0.001; a whole item costs $0.0035.
- */
-const CUT_CALLS_USD = 0.002;
 
 let batch: UpgradeBatch;
 let services: RunningProgram[] = [];
@@ -22,10 +17,7 @@ let services: RunningProgram[] = [];
 beforeAll(async () => {
   batch = await openUpgradeBatch({
     repositories: 2,
-    edits: [
-      ['gateway.yaml', 'latency_ms: 50', 'latency_ms: 300'],
-      ['job.yaml', 'unmatched_usd: 0', `unmatched_usd: ${CUT_CALLS_USD}`],
-    ],
+    edits: [['gateway.yaml', 'latency_ms: 50', 'latency_ms: 300'], CUT_CALLS],
   });
 }, ALL_MS_MAX);
 afterAll(() => {

@@ -23,6 +23,12 @@ export interface Programs {
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<ProgramEnd>;
 }
 
+/**
+ * For runs that are killed in the middle of their calls: a gateway bills those, too, by an id that no run knows. Two
+ * conversations may have one each in flight, of less than $0.001; a whole item costs $0.0035.
+ */
+export const CUT_CALLS: Edit = ['job.yaml', 'unmatched_usd: 0', 'unmatched_usd: 0.002'];
+
 export interface UpgradeBatch extends Programs {
   readonly copy: BatchCopy;
   /** From now on it answers nothing: its callers wait. */
