@@ -13,8 +13,7 @@ import { simulateBounded, type BoundedAnswer } from '../../simulator/simulate-pl
 import { slotsMaxOf } from '../../simulator/slots-max.ts';
 import { planPage } from '../../simulator/views/plan-page.ts';
 import { sumsRecord } from './answer-records.ts';
-import { UNTIL_DEFAULT_MS } from './play-request.ts';
-import { refuseBroken } from './refuse-broken.ts';
+import { refuseBroken, UNTIL_DEFAULT_MS } from './play-request.ts';
 
 /** A play of more takes minutes, and is for the command line. */
 const ITEMS_MAX = 10_000;
