@@ -7,20 +7,21 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { DeploymentConfig } from '../host/config/deployment-config.ts';
 import type { Host } from '../host/host-port.ts';
 import type { Shell } from '../host/shell.ts';
+import type { HostFlags } from './command-context.ts';
 import { openRunView } from './view/open-run-view.ts';
 import type { RunView } from './view/run-view.ts';
 
-export interface ViewChoice {
-  readonly json?: true;
-  readonly plain?: true;
+interface HostWithView {
+  readonly host: Host;
+  readonly view: RunView;
 }
 
 /** @throws ParleyError data_directory_locked and whatever else keeps a host from starting */
 export async function openHostWithView(
   shell: Shell,
   config: DeploymentConfig,
-  choice: ViewChoice,
-): Promise<{ readonly host: Host; readonly view: RunView }> {
+  choice: HostFlags,
+): Promise<HostWithView> {
   const opened: { host: Host | null } = { host: null };
   const view = await openRunView({
     shell,
@@ -46,13 +47,13 @@ export async function openHostWithView(
   }
 }
 
-/** Both are closed when `doing` fails. */
+/** Both are closed when `work` fails. */
 export async function orClose<Value>(
-  { host, view }: { readonly host: Host; readonly view: RunView },
-  doing: Promise<Value>,
+  { host, view }: HostWithView,
+  work: () => Promise<Value>,
 ): Promise<Value> {
   try {
-    return await doing;
+    return await work();
   } catch (error) {
     view.close();
     // Why it failed counts, not how the host ends.
@@ -62,11 +63,7 @@ export async function orClose<Value>(
 }
 
 /** The run as its view begins with it: the id is said before anything of it happens. */
-export function launched(
-  { host, view }: { readonly host: Host; readonly view: RunView },
-  runId: RunId,
-  { name, hash, items }: Plan,
-): void {
+export function launched({ host, view }: HostWithView, runId: RunId, { name, hash, items }: Plan): void {
   view.launched({
     ...{ runId, name, planHash: hash, itemCount: items.length },
     results: host.results.location(runId),

@@ -51,6 +51,20 @@ export async function openRun(shell: Shell, asked: RunAsked): Promise<OpenedRun>
   }
 }
 
+/** What `work` gives, with the reader closed behind it. @throws as `openRun` */
+export async function withRun<Answer>(
+  shell: Shell,
+  asked: RunAsked,
+  work: (opened: OpenedRun) => Promise<Answer>,
+): Promise<Answer> {
+  const opened = await openRun(shell, asked);
+  try {
+    return await work(opened);
+  } finally {
+    await opened.reader.close();
+  }
+}
+
 /** Null when no service is named. Its results are copied to where this deployment keeps its own. */
 export async function openServer(
   shell: Shell,

@@ -1,14 +1,17 @@
 /**
- * A TCP port as it is typed.
- * Owns its bounds; must not ask whether it is free.
+ * Whole numbers as they are typed, a TCP port among them.
+ * Owns their bounds; must not ask whether a port is free.
  */
 import { InvalidArgumentError } from 'commander';
 
-const PORT_MAX = 65_535;
-
-/** From 0, which lets the system choose. @throws InvalidArgumentError */
-export function parsePort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= PORT_MAX) return port;
-  throw new InvalidArgumentError(`Give a number from 0 to ${PORT_MAX}.`);
+/** Reads one between `min` and `max`. @throws InvalidArgumentError, which says what `noun` is to be given */
+export function numberFrom(min: number, max: number, noun: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Give ${noun} from ${min} to ${max}.`);
+  };
 }
+
+/** From 0, which lets the system choose. */
+export const parsePort = numberFrom(0, 65_535, 'a number');

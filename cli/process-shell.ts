@@ -61,13 +61,7 @@ async function loadHostPort(programDir: string): Promise<HostPort> {
 }
 
 /** The file that Node was started with finds the built program, wherever it is called from. */
-function startDetached({
-  args,
-  logFile,
-}: {
-  readonly args: readonly string[];
-  readonly logFile: string;
-}): Detached {
+function startDetached({ args, logFile }: Parameters<Shell['startDetached']>[0]): Detached {
   mkdirSync(path.dirname(logFile), { recursive: true, mode: 0o700 });
   const log = openSync(logFile, 'a', 0o600);
   const program = [...process.execArgv, process.argv[1] ?? '', ...args];

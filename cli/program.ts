@@ -11,7 +11,6 @@ import { printable } from '../host/terminal-text.ts';
 import type { CommandContext } from './command-context.ts';
 import { writeCrashReport } from './crash-report.ts';
 import { remedyOfMissing } from './missing-part.ts';
-import type { Completions } from './print/completion-script.ts';
 import { EXIT, exitCodeOfError, type ExitCode } from '../host/exit-code.ts';
 import type { Shell } from '../host/shell.ts';
 
@@ -72,18 +71,17 @@ const COMMANDS: readonly CommandEntry[] = [
   entry('scripted-gateway', 'run the stand-in for a vendor', () => import('./commands/scripted-gateway.ts')),
   entry('completion', 'complete commands and flags in a shell', async () => {
     const { commandWith } = await import('./commands/completion.ts');
-    return { command: commandWith(loadCompletions) };
+    return { command: commandWith(definitions) };
   }),
 ];
 
 /** What every command takes, as its own definition says. */
-async function loadCompletions(): Promise<Completions> {
-  const { completionsOf } = await import('./completions.ts');
+async function definitions(): Promise<readonly Command[]> {
   // Only the definition of each command is read: none of them is run.
   const context = { ends: () => () => undefined } as unknown as CommandContext;
   const commands: Command[] = [];
   for (const one of COMMANDS) commands.push((await one.load()).command(context).summary(one.summary));
-  return completionsOf(commands);
+  return commands;
 }
 
 function entry(name: string, summary: string, load: CommandEntry['load']): CommandEntry {

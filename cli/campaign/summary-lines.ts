@@ -9,6 +9,7 @@ import { FAULT_NAMES, FAULTS } from '../../simulator/faults/catalogue.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
 import { duration } from '../../core/text/amounts.ts';
 import type { JsonRecord } from '../../host/records.ts';
+import { boundedLines } from '../print/bounded-lines.ts';
 import type { Campaign } from './campaign.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
@@ -86,10 +87,10 @@ export function summaryRecord(campaign: Campaign, build: string): JsonRecord {
 }
 
 function listed(lines: readonly string[]): readonly string[] {
-  const shown = lines.slice(0, LISTED_MAX).map((line) => `  ${line}`);
-  return lines.length > shown.length
-    ? [...shown, `  and ${lines.length - shown.length} more; see --json`]
-    : shown;
+  return boundedLines(
+    lines.map((line) => `  ${line}`),
+    LISTED_MAX,
+  );
 }
 
 function perSecond(events: number, tookMs: number): number {

@@ -5,14 +5,14 @@
 import path from 'node:path';
 import { Argument } from 'commander';
 import { AGENT_PACKAGES, AGENT_PRESETS, agentOf } from '../../core/plan/plan-agent.ts';
-import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { didYouMean } from '../../dsl/check/nearest-name.ts';
 import type { AddAgent } from '../agents/add-agent.ts';
 import { AGENT_NAME, type InstalledAgent, installedAgents } from '../../host/sandboxes/installed-agents.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords, writeAnswer } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -25,10 +25,12 @@ interface AgentOptions extends Flags {
   readonly check: boolean;
 }
 
+const ACTIONS = { add, list, remove } as const;
+
 export function command({ shell, ends }: CommandContext): CliCommand {
   return new CliCommand('agent')
     .description('Install agents that speak the Agent Client Protocol, for sandboxes of the process runtime.')
-    .addArgument(new Argument('<action>', 'what to do').choices(['add', 'list', 'remove']))
+    .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(ACTIONS)))
     .argument('[agent]', `${presets().join(', ')}, or another name; with @VERSION from npm`)
     .option('--from <dir>', 'copy it from a folder, in place of npm')
     .option('--package <name>', "package of npm (default: the preset's)")
@@ -50,30 +52,15 @@ export function command({ shell, ends }: CommandContext): CliCommand {
       'parley agent remove opencode',
     )
     .action(
-      ends((action: 'add' | 'list' | 'remove', agent: string | undefined, options: AgentOptions) =>
-        carryOut(shell, { action, agent: agent ?? '' }, options),
-      ),
+      ends(async (action: keyof typeof ACTIONS, agent: string | undefined, options: AgentOptions) => {
+        const { dataDir } = await openDeployment(shell, { path: options.config, startsProxy: false });
+        return await ACTIONS[action](shell, { dataDir, agent: agent ?? '' }, options);
+      }),
     );
 }
 
 function presets(): readonly string[] {
   return AGENT_PRESETS.filter((name) => Object.hasOwn(AGENT_PACKAGES, name));
-}
-
-async function carryOut(
-  shell: Shell,
-  { action, agent }: { readonly action: 'add' | 'list' | 'remove'; readonly agent: string },
-  options: AgentOptions,
-): Promise<ExitCode> {
-  const { dataDir } = await openDeployment(shell, { path: options.config, startsProxy: false });
-  switch (action) {
-    case 'add':
-      return await add(shell, { dataDir, agent }, options);
-    case 'list':
-      return list(shell, installedAgents(dataDir), options);
-    case 'remove':
-      return await remove(shell, { dataDir, agent }, options);
-  }
 }
 
 interface Asked {
@@ -91,7 +78,7 @@ async function add(shell: Shell, { dataDir, agent }: Asked, options: AgentOption
     from: sourceOf(shell, { name, version }, options),
     say: (text) => void shell.stderr.write(`${printable(text)}\n`),
   });
-  return list(shell, [installed], options);
+  return show(shell, [installed], options);
 }
 
 function splitVersion(text: string): readonly [string, string | null] {
@@ -125,12 +112,10 @@ function sourceOf(
   }
   const known = Object.hasOwn(AGENT_PACKAGES, name) ? AGENT_PACKAGES[name] : undefined;
   const chosen = options.package ?? known;
-  if (chosen === undefined) {
-    const near = nearestName(name, presets());
+  if (chosen === undefined)
     throw new CliError(`Cannot install "${name}": it is no preset, so nobody knows its package`, {
-      remedy: near === null ? 'name it with --package, or a folder with --from' : `did you mean "${near}"?`,
+      remedy: didYouMean(name, presets(), 'name it with --package, or a folder with --from'),
     });
-  }
   if (!PACKAGE.test(chosen) || (version !== null && !VERSION.test(version)))
     throw new CliError(`Cannot install "${chosen}@${version ?? ''}": it is no package of npm with a version`);
   return {
@@ -145,19 +130,21 @@ function sourceOf(
 const PACKAGE = /^(?:@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/;
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z.+-]*$/;
 
-function list(
-  { stdout, stderr }: Shell,
-  agents: readonly InstalledAgent[],
-  { json }: AgentOptions,
-): ExitCode {
-  const records = json === true ? openRecords(stdout) : null;
-  for (const { name, command, version, source, integrity, folder } of agents) {
-    if (records === null)
-      stdout.write(printable(`${name}  ${version}  ${command}  ${source}  ${integrity}`) + '\n');
-    else records.write({ type: 'agent', name, version, command, source, integrity, folder });
-  }
-  if (agents.length === 0 && records === null)
-    stderr.write('no agents are installed; install one with: parley agent add opencode\n');
+function list(shell: Shell, { dataDir }: Asked, options: AgentOptions): ExitCode {
+  const agents = installedAgents(dataDir);
+  if (agents.length === 0 && options.json !== true)
+    shell.stderr.write('no agents are installed; install one with: parley agent add opencode\n');
+  return show(shell, agents, options);
+}
+
+function show({ stdout }: Shell, agents: readonly InstalledAgent[], options: AgentOptions): ExitCode {
+  const records = agents.map(({ name, command, version, source, integrity, folder }) => ({
+    ...{ type: 'agent', name, version, command, source, integrity, folder },
+  }));
+  const lines = agents.map(({ name, command, version, source, integrity }) =>
+    printable(`${name}  ${version}  ${command}  ${source}  ${integrity}`),
+  );
+  writeAnswer(stdout, options, { records, lines });
   return EXIT.ok;
 }
 

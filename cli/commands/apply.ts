@@ -8,15 +8,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Finding } from '../../core/run/items/item-evidence.ts';
 import { counted } from '../../core/text/counted.ts';
-import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { readFindings, readOrNull } from '../run-results.ts';
 import { openRecords } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
-import { openRun } from '../open-run.ts';
+import { withRun } from '../open-run.ts';
 import type { Shell } from '../../host/shell.ts';
+import { noSuchKey } from '../story/near-names.ts';
 
 interface ApplyOptions extends Flags {
   readonly to?: string;
@@ -91,16 +91,10 @@ function withheld(key: string): CliError {
 
 /** @throws CliError when there is no such run, key or patch */
 async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions): Promise<CollectedPatch> {
-  const { reader, row } = await openRun(shell, { id, config: options.config });
-  const { runId } = row;
-  try {
+  return await withRun(shell, { id, config: options.config }, async ({ reader, row }) => {
+    const { runId } = row;
     const keys = (await reader.runItems(runId)).map((item) => item.key);
-    if (!keys.includes(key)) {
-      const near = nearestName(key, keys);
-      throw new CliError(`Cannot find the conversation "${key}": the run has no such key`, {
-        remedy: near === null ? `list them with "parley status ${id}"` : `did you mean "${near}"?`,
-      });
-    }
+    if (!keys.includes(key)) throw noSuchKey(key, keys, { list: `parley status ${id}` });
     const { results } = reader;
     const findings = (await readFindings(results, { runId, key })).filter(({ result }) => result === PATCH);
     // One that lies here all the same is of an earlier attempt.
@@ -115,9 +109,7 @@ async function patchOf(shell: Shell, { id, key }: Result, options: ApplyOptions)
     throw new CliError(`Cannot apply "${key}": no patch was collected of it`, {
       remedy: `the job must collect "diff"; collect what is missing with "parley collect ${id}"`,
     });
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 /** Git takes a patch from a file, wherever the results are. */

@@ -11,45 +11,39 @@ import type { ArchiveRecord } from '../../ports/record-store.ts';
 import type { ArchiveCheck, Archives } from '../../host/sandboxes/archives.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import { instant } from '../../core/text/amounts.ts';
-import { openRecords, writeAnswer } from '../../host/records.ts';
+import { type JsonRecord, openRecords, writeAnswer } from '../../host/records.ts';
 import { table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
-
-type ArchiveOptions = Flags;
 
 const SANDBOX_ID = /^[0-9a-f]{32}$/;
 
 export function command({ shell, ends }: CommandContext): CliCommand {
   const sub = (name: string, description: string): CliCommand =>
     new CliCommand(name).description(description).shares('json', 'config');
+  const reads = (work: (shell: Shell, request: Request) => Promise<ExitCode>) =>
+    ends((id: string | undefined, options: Flags) =>
+      withArchives(shell, options, (archives) => work(shell, { archives, id, options })),
+    );
   return new CliCommand('archive')
     .description('List, check and unpack the archives of removed sandboxes.')
     .examples('parley archive list', 'parley archive verify')
     .addCommand(
       sub('list', 'List the archives.')
         .argument('[sandbox]', 'id of a sandbox (default: all)')
-        .action(
-          ends((id: string | undefined, options: ArchiveOptions) =>
-            withArchives(shell, options, (archives) => listAll(shell, { archives, id, options })),
-          ),
-        ),
+        .action(reads(listAll)),
     )
     .addCommand(
       sub('verify', 'Read every archive and compare its checksum.')
         .argument('[sandbox]', 'id of a sandbox (default: all)')
         .says('Exit codes: 0 all are whole, 1 one is not.')
-        .action(
-          ends((id: string | undefined, options: ArchiveOptions) =>
-            withArchives(shell, options, (archives) => verify(shell, { archives, id, options })),
-          ),
-        ),
+        .action(reads(verify)),
     )
     .addCommand(
       sub('restore', 'Unpack the newest archive of a sandbox into an empty folder.')
         .argument('<sandbox>', 'id of the sandbox')
         .argument('<folder>', 'folder that is made, and must be empty')
         .action(
-          ends((id: string, folder: string, options: ArchiveOptions) =>
+          ends((id: string, folder: string, options: Flags) =>
             withArchives(shell, options, (archives) => restore(shell, { archives, id, folder, options })),
           ),
         ),
@@ -59,7 +53,7 @@ export function command({ shell, ends }: CommandContext): CliCommand {
 interface Request {
   readonly archives: Archives;
   readonly id: string | undefined;
-  readonly options: ArchiveOptions;
+  readonly options: Flags;
 }
 
 async function listAll(shell: Shell, { archives, id, options }: Request): Promise<ExitCode> {
@@ -68,6 +62,7 @@ async function listAll(shell: Shell, { archives, id, options }: Request): Promis
     { title: 'SANDBOX' },
     { title: 'GEN', side: 'right' },
     { title: 'BYTES', side: 'right' },
+    { title: 'MADE' },
   ] as const;
   const rows = entries.map((one) => [
     one.sandboxId,
@@ -75,7 +70,7 @@ async function listAll(shell: Shell, { archives, id, options }: Request): Promis
     String(one.bytes),
     instant(one.at),
   ]);
-  const lines = table([...columns, { title: 'MADE' }], rows);
+  const lines = table(columns, rows);
   writeAnswer(shell.stdout, options, { records: entries.map(recordOf), lines });
   return EXIT.ok;
 }
@@ -121,7 +116,7 @@ async function restore(shell: Shell, { archives, id, folder, options }: Restorin
 /** Nothing ever ran where there is no store, so there is nothing to list. */
 async function withArchives(
   shell: Shell,
-  options: ArchiveOptions,
+  options: Flags,
   work: (archives: Archives) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const config = await openDeployment(shell, { path: options.config, startsProxy: false });
@@ -143,14 +138,11 @@ function parseSandbox(id: string | undefined): SandboxId | null {
   if (id === undefined) return null;
   const plain = id.replaceAll('-', '').toLowerCase();
   if (SANDBOX_ID.test(plain)) return sandboxId(plain);
-  throw new CliError(`Cannot read archives of "${id}": a sandbox has an id of 32 hex digits`, {});
+  throw new CliError(`Cannot read archives of "${id}": a sandbox has an id of 32 hex digits`);
 }
 
-function recordOf({ sandboxId: id, generation, bytes, sha256, at }: ArchiveRecord): {
-  readonly type: string;
-} {
-  const made = { sandbox_id: id, generation, bytes, sha256, at };
-  return { type: 'archive', ...made };
+function recordOf({ sandboxId: id, generation, bytes, sha256, at }: ArchiveRecord): JsonRecord {
+  return { type: 'archive', sandbox_id: id, generation, bytes, sha256, at };
 }
 
 function wordsOf(check: ArchiveCheck): string {

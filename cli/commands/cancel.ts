@@ -65,7 +65,7 @@ async function cancelHere(shell: Shell, { runId, event, options }: Takeover): Pr
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
   const { host, view } = await openHostWithView(shell, config, options);
   const plan = await host.plan(runId);
-  await orClose({ host, view }, host.tellRun(runId, event));
+  await orClose({ host, view }, () => host.tellRun(runId, event));
   const exitCode = await attend({ shell, host, runId, plan, view, json: options.json === true });
   // A cancelled run has unsuccessful conversations by the user's own wish.
   return exitCode === EXIT.failed || exitCode === EXIT.outsideTolerance ? EXIT.ok : exitCode;

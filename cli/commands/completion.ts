@@ -2,12 +2,13 @@
  * `parley completion`: a script that completes commands and flags in a shell.
  * Owns the choice of the shell; what there is to complete comes from the commands themselves.
  */
-import { Argument } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import { CliCommand, type CommandContext } from '../command-context.ts';
 import { openRuns } from '../../host/open-deployment.ts';
 import { LAST } from '../open-run.ts';
 import {
-  type Completions,
+  type CompletedCommand,
+  type CompletedFlag,
   completionScript,
   type CompletionShell,
   RUNS,
@@ -32,9 +33,9 @@ async function runIds(shell: Shell): Promise<readonly string[]> {
   }
 }
 
-/** `completions` loads every command, so it is called only when a script is printed. */
+/** `commands` loads every one of them, so it is called only when a script is printed. None of them is run. */
 export const commandWith =
-  (completions: () => Promise<Completions>) =>
+  (commands: () => Promise<readonly Command[]>) =>
   ({ shell }: CommandContext): CliCommand =>
     new CliCommand('completion')
       .description('Print a script that completes commands and flags in a shell.')
@@ -52,5 +53,27 @@ export const commandWith =
       )
       .action(async (name: CompletionShell | typeof RUNS) => {
         if (name === RUNS) for (const id of await runIds(shell)) shell.stdout.write(`${id}\n`);
-        else shell.stdout.write(completionScript(name, await completions()));
+        else shell.stdout.write(completionScript(name, (await commands()).map(completed)));
       });
+
+/** Flags of commands below are those of the command: which of them was typed is not looked at. */
+function completed(command: Command): CompletedCommand {
+  const all = [command, ...command.commands];
+  const flags = new Map<string, CompletedFlag>();
+  for (const option of all.flatMap(({ options }) => options))
+    for (const flag of flagsOf(option)) if (!flags.has(flag.name)) flags.set(flag.name, flag);
+  flags.set('--help', { name: '--help', description: 'print help', choices: [] });
+  const first = command.registeredArguments[0];
+  return {
+    name: command.name(),
+    summary: command.summary(),
+    words: [...command.commands.map((below) => below.name()), ...(first?.argChoices ?? [])],
+    takesRun: first?.name() === 'run',
+    flags: [...flags.values()],
+  };
+}
+
+function flagsOf({ long, short, description, argChoices }: Option): readonly CompletedFlag[] {
+  const names = [long, short].filter((name): name is string => typeof name === 'string');
+  return names.map((name) => ({ name, description, choices: argChoices ?? [] }));
+}

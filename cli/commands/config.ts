@@ -13,8 +13,6 @@ import { openRecords, writeAnswer } from '../../host/records.ts';
 import { printable, table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 
-type ConfigOptions = Flags;
-
 export function command({ shell, ends }: CommandContext): CliCommand {
   return new CliCommand('config')
     .description('Check parley.yaml, or explain every effective value with its origin.')
@@ -23,7 +21,7 @@ export function command({ shell, ends }: CommandContext): CliCommand {
     .says('Exit codes: 0 no errors, 1 errors.')
     .examples('parley config check', 'PARLEY_IDLE_TIME=60 parley config explain')
     .action(
-      ends(async (action: 'check' | 'explain', options: ConfigOptions) => {
+      ends(async (action: 'check' | 'explain', options: Flags) => {
         const { cwd, env } = shell;
         const loaded = await loadDeployment({ path: options.config ?? null, cwd, env });
         if (action === 'check') return check(shell, loaded, options);
@@ -32,7 +30,7 @@ export function command({ shell, ends }: CommandContext): CliCommand {
     );
 }
 
-function check(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {
+function check(shell: Shell, loaded: LoadedDeployment, options: Flags): ExitCode {
   const { problems } = loaded;
   if (options.json === true) {
     const records = openRecords(shell.stdout);
@@ -45,11 +43,7 @@ function check(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): 
 }
 
 /** As a process that shares a database goes by it. The file alone is explained where the database cannot be asked. */
-async function withShared(
-  shell: Shell,
-  loaded: LoadedDeployment,
-  options: ConfigOptions,
-): Promise<LoadedDeployment> {
+async function withShared(shell: Shell, loaded: LoadedDeployment, options: Flags): Promise<LoadedDeployment> {
   const { config } = loaded;
   if (config?.store.kind !== 'postgres' || config.engine.kind !== 'temporal') return loaded;
   try {
@@ -66,7 +60,7 @@ async function withShared(
   }
 }
 
-function explain(shell: Shell, loaded: LoadedDeployment, options: ConfigOptions): ExitCode {
+function explain(shell: Shell, loaded: LoadedDeployment, options: Flags): ExitCode {
   shell.stderr.write(printable(printProblems(loaded.problems, loaded.file)));
   const lines = explainDeployment(loaded, shell.env);
   const rows = lines.map(({ path, value, origin }) => [path, String(value), origin]);

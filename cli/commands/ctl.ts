@@ -12,8 +12,9 @@ import type { RunRequest } from '../../host/host-port.ts';
 import { withEngine } from '../../host/open-deployment.ts';
 import { writeAnswer } from '../../host/records.ts';
 import { readSettings, userName } from '../run-settings.ts';
-import { openRun } from '../open-run.ts';
+import { withRun } from '../open-run.ts';
 import type { ServerOptions } from '../server/server-address.ts';
+import { noSuchKey } from '../story/near-names.ts';
 import type { Shell } from '../../host/shell.ts';
 
 type CtlOptions = ServerOptions & HostFlags;
@@ -60,9 +61,8 @@ interface Asked {
 
 async function ctl(shell: Shell, asked: Asked, options: CtlOptions): Promise<ExitCode> {
   const event = requestOf(shell, asked);
-  const { reader, row, from } = await openRun(shell, { id: asked.id, ...options });
-  const { runId } = row;
-  try {
+  return await withRun(shell, { id: asked.id, ...options }, async ({ reader, row, from }) => {
+    const { runId } = row;
     requireUnfinished(row, asked.action);
     if ('keys' in event) requireKeys(event.keys ?? [], await reader.runItems(runId));
     if (from.kind === 'server') {
@@ -79,9 +79,7 @@ async function ctl(shell: Shell, asked: Asked, options: CtlOptions): Promise<Exi
         'no worker asks for work: the server keeps this until one does; see "parley worker"\n',
       );
     return say(shell, asked, options);
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 function requestOf(shell: Shell, { action, values }: Asked): RunRequest {
@@ -140,11 +138,7 @@ const VERBS: Readonly<Record<Action, string>> = {
 function requireKeys(keys: readonly string[], items: readonly RunItemRow[]): void {
   const known = items.map(({ key }) => key);
   const unknown = keys.find((key) => !known.includes(key));
-  if (unknown === undefined) return;
-  const near = nearestName(unknown, known);
-  throw new CliError(`Cannot find the conversation "${unknown}": the run has no such key`, {
-    remedy: near === null ? 'list them with "parley status RUN"' : `did you mean "${near}"?`,
-  });
+  if (unknown !== undefined) throw noSuchKey(unknown, known, { list: 'parley status RUN' });
 }
 
 function nobodyRuns(runId: RunId): CliError {

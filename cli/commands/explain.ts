@@ -3,7 +3,7 @@
  * Owns the printed form; the texts are those of the two catalogues.
  */
 import { ERROR_CATALOGUE, type ErrorEntry } from '../../core/error-catalogue.ts';
-import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { didYouMean } from '../../dsl/check/nearest-name.ts';
 import type { Rule } from '../../dsl/rule.ts';
 import { RULE_CATALOGUE } from '../../dsl/check/rule-catalogue.ts';
 import { CliError } from '../../host/cli-error.ts';
@@ -38,9 +38,9 @@ function explain(code: string): string[] {
       : 'The same call fails again until something changes.';
     return [`${code.toLowerCase()}: status ${error.status}`, error.when, again, 'See docs/errors.md.'];
   }
-  const near = nearestName(code, [...Object.keys(rules), ...Object.keys(errors)]);
+  const codes = [...Object.keys(rules), ...Object.keys(errors)];
   throw new CliError(`Cannot explain "${code}": there is no such code`, {
-    remedy: near === null ? 'codes are in docs/diagnostics.md and docs/errors.md' : `did you mean "${near}"?`,
+    remedy: didYouMean(code, codes, 'codes are in docs/diagnostics.md and docs/errors.md'),
   });
 }
 

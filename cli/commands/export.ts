@@ -12,7 +12,7 @@ import { CliCommand, type CommandContext } from '../command-context.ts';
 import { readDeliveries, type Delivery } from '../run-results.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
-import { openRun } from '../open-run.ts';
+import { withRun } from '../open-run.ts';
 import type { Shell } from '../../host/shell.ts';
 
 const FORMATS = ['jsonl', 'csv'] as const;
@@ -43,9 +43,8 @@ async function exportRun(
   id: string,
   { format, out, config }: ExportOptions,
 ): Promise<ExitCode> {
-  const { reader, row } = await openRun(shell, { id, config });
-  const { runId } = row;
-  try {
+  return await withRun(shell, { id, config }, async ({ reader, row }) => {
+    const { runId } = row;
     const [items, plan] = [await reader.runItems(runId), await reader.plan(runId)];
     const deliveries = await readDeliveries(plan, { results: reader.results, runId });
     const rows = exportRows({ items, plan, deliveries });
@@ -53,9 +52,7 @@ async function exportRun(
     if (out === undefined) shell.stdout.write(text);
     else save(path.resolve(shell.cwd, out), text);
     return EXIT.ok;
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 function save(file: string, text: string): void {

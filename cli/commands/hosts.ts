@@ -6,7 +6,7 @@ import { instant } from '../../core/text/amounts.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords, writeAnswer } from '../../host/records.ts';
+import { type JsonRecord, writeAnswer } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 import { printable, table } from '../../host/terminal-text.ts';
 import type { LeasedHost } from '../../ports/host-leases.ts';
@@ -60,20 +60,19 @@ async function list(shell: Shell, options: HostsOptions): Promise<ExitCode> {
     Promise.all([store.hosts.list(), store.proxyPeers.serving()]),
   );
   const [hosts, processes] = found ?? [[], []];
-  if (options.json === true) {
-    const records = openRecords(shell.stdout);
-    for (const host of hosts) records.write(recordOf(host));
-    for (const { kind, name, leads, configuration } of processes)
-      records.write({ type: 'process', kind, name, leads, configuration });
-    return EXIT.ok;
-  }
-  if (hosts.length === 0) {
+  const records = [
+    ...hosts.map(recordOf),
+    ...processes.map(({ kind, name, leads, configuration }) => ({
+      ...{ type: 'process', kind, name, leads, configuration },
+    })),
+  ];
+  if (hosts.length === 0 && options.json !== true)
     shell.stderr.write(
       'no hosts: workers on Temporal whose store is PostgreSQL are hosts of their sandboxes\n',
     );
-  } else shell.stdout.write(`${tableOf(hosts).join('\n')}\n`);
-  if (processes.length > 0)
-    shell.stdout.write(`${hosts.length > 0 ? '\n' : ''}${processTable(processes).join('\n')}\n`);
+  const between = hosts.length > 0 && processes.length > 0 ? [''] : [];
+  const lines = [...tableOf(hosts), ...between, ...processTable(processes)];
+  writeAnswer(shell.stdout, options, { records, lines });
   return EXIT.ok;
 }
 
@@ -145,28 +144,17 @@ function stateOf({ isLive, draining, ended }: LeasedHost): HostState {
   return draining ? 'draining' : 'live';
 }
 
-function recordOf(host: LeasedHost): { readonly type: string } {
+function recordOf(host: LeasedHost): JsonRecord {
   const { name, runtime, capacity, up, sandboxes, lost, labels, relay, version, draining, fence } = host;
-  const at = { heartbeat_at: host.heartbeatAt, lease_until: host.leaseUntil };
-  const facts = {
-    name,
-    state: stateOf(host),
-    draining,
-    archives_released: host.archivesReleased,
-    runtime,
-    capacity,
-    up,
-    sandboxes,
-    lost,
-    labels,
-    relay,
-    version,
-    fence,
+  return {
+    ...{ type: 'host', name, state: stateOf(host), draining, archives_released: host.archivesReleased },
+    ...{ runtime, capacity, up, sandboxes, lost, labels, relay, version, fence },
+    ...{ heartbeat_at: host.heartbeatAt, lease_until: host.leaseUntil },
   };
-  return { type: 'host', ...facts, ...at };
 }
 
 function tableOf(hosts: readonly LeasedHost[]): readonly string[] {
+  if (hosts.length === 0) return [];
   const columns = [
     { title: 'HOST', widthMax: 40 },
     { title: 'STATE' },
@@ -178,7 +166,7 @@ function tableOf(hosts: readonly LeasedHost[]): readonly string[] {
     { title: 'LABELS', widthMax: 60 },
   ] as const;
   return table(
-    [...columns],
+    columns,
     hosts.map((host) => [
       host.name,
       stateOf(host),
@@ -196,6 +184,7 @@ function tableOf(hosts: readonly LeasedHost[]): readonly string[] {
 
 /** What each has of the configuration, once there is one that they share. */
 function processTable(processes: readonly ServingPeer[]): readonly string[] {
+  if (processes.length === 0) return [];
   const isShared = processes.some(({ configuration: { version, refused } }) => version !== null || refused);
   const columns = [{ title: 'PROCESS' }, { title: 'NAME', widthMax: 60 }, { title: 'LEADS', widthMax: 80 }];
   return table(

@@ -27,13 +27,12 @@ interface KeyOptions extends Flags {
 }
 
 const USER = 'local';
-const ACTIONS = ['create', 'first', 'list', 'revoke'] as const;
-type Action = (typeof ACTIONS)[number];
+const ACTIONS = { create, first, list, revoke } as const;
 
 export function command({ shell, ends }: CommandContext): CliCommand {
   return new CliCommand('key')
     .description('Issue, list and revoke keys of the application API.')
-    .addArgument(new Argument('<action>', 'what to do').choices(ACTIONS))
+    .addArgument(new Argument('<action>', 'what to do').choices(Object.keys(ACTIONS)))
     .argument('[id]', 'the key to revoke')
     .option('--user <id>', 'whose keys', USER)
     .addOption(
@@ -52,27 +51,10 @@ export function command({ shell, ends }: CommandContext): CliCommand {
       'parley key revoke 3',
     )
     .action(
-      ends((action: Action, id: string | undefined, options: KeyOptions) =>
-        carryOut(shell, { action, id: id ?? '' }, options),
+      ends((action: keyof typeof ACTIONS, id: string | undefined, options: KeyOptions) =>
+        ACTIONS[action](shell, options, id ?? ''),
       ),
     );
-}
-
-async function carryOut(
-  shell: Shell,
-  { action, id }: { readonly action: Action; readonly id: string },
-  options: KeyOptions,
-): Promise<ExitCode> {
-  switch (action) {
-    case 'create':
-      return await create(shell, options);
-    case 'first':
-      return await first(shell, options);
-    case 'list':
-      return await list(shell, options);
-    case 'revoke':
-      return await revoke(shell, id, options);
-  }
 }
 
 async function create(shell: Shell, options: KeyOptions): Promise<ExitCode> {
@@ -136,7 +118,7 @@ async function list(shell: Shell, options: KeyOptions): Promise<ExitCode> {
   });
 }
 
-async function revoke(shell: Shell, id: string, options: KeyOptions): Promise<ExitCode> {
+async function revoke(shell: Shell, options: KeyOptions, id: string): Promise<ExitCode> {
   return await withStore(shell, options, async ({ apiKeys }) => {
     const isThere = /^\d{1,15}$/.test(id) && (await apiKeys.remove(userId(options.user), Number(id)));
     if (!isThere)
@@ -150,16 +132,9 @@ function print(shell: Shell, { json }: KeyOptions, record: object, line: string)
 }
 
 function recordOf(key: ApiKey): object {
-  const { keyId, userId: user, name, scope, createdAt, expiresAt, lastUsedAt } = key;
-  return {
-    id: keyId,
-    user,
-    name,
-    scope,
-    created_at: createdAt,
-    expires_at: expiresAt,
-    last_used_at: lastUsedAt,
-  };
+  const { keyId: id, userId: user, name, scope, createdAt, expiresAt, lastUsedAt } = key;
+  const at = { created_at: createdAt, expires_at: expiresAt, last_used_at: lastUsedAt };
+  return { id, user, name, scope, ...at };
 }
 
 /** Beside a running service, too: the store takes several processes. */

@@ -11,7 +11,7 @@ import { reasonOf } from '../../host/job/job-file.ts';
 import { writeAnswer } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
-import { type OpenedRun, openRun } from '../open-run.ts';
+import { type OpenedRun, withRun } from '../open-run.ts';
 import { serverAddress, type ServerOptions } from '../server/server-address.ts';
 
 interface OpenOptions extends ServerOptions, Flags {
@@ -58,8 +58,7 @@ interface Place {
 
 async function placeOf(shell: Shell, id: string, options: OpenOptions): Promise<Place> {
   const server = serverAddress(shell, options);
-  const opened = await openRun(shell, { id, ...options });
-  try {
+  return await withRun(shell, { id, ...options }, async (opened) => {
     const { runId } = opened.row;
     if (server !== null) {
       const url = `${server.url}/console/runs/${encodeURIComponent(runId)}`;
@@ -68,9 +67,7 @@ async function placeOf(shell: Shell, id: string, options: OpenOptions): Promise<
     const file = await reportOf(shell, opened);
     const url = pathToFileURL(file).href;
     return { runId, address: url, shown: file, record: { file, url } };
-  } finally {
-    await opened.reader.close();
-  }
+  });
 }
 
 /** The one that the run wrote at its end; else as the run stands now. */

@@ -14,21 +14,22 @@ import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import type { RunItemRow } from '../../core/machine/projection.ts';
 import type { Outcome } from '../../core/status.ts';
 import { diffPlans } from '../../dsl/plan/plan-diff.ts';
-import { installedAgents } from '../../host/sandboxes/installed-agents.ts';
+import { type InstalledAgent, installedAgents } from '../../host/sandboxes/installed-agents.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
+import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { loadDeployment } from '../../host/config/load-deployment.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { InputOptions } from '../job/given-inputs.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
 import { lastRun } from '../last-run.ts';
-import { type ExplainedPlan, loadExplainedPlan, loadPlan } from '../job/load-plan.ts';
+import { loadExplainedPlan, loadPlan } from '../job/load-plan.ts';
 import { outlookLines, planOutlook } from '../../host/job/plan-outlook.ts';
 import { duration, usd } from '../../core/text/amounts.ts';
 import { agentsOf, providerOf } from '../../host/preflight/check-agents.ts';
 import { ownRulesLines } from '../print/own-rules.ts';
 import { planDiffLines } from '../take-changes.ts';
-import { type Expanded, expandedLines, expandedRecords } from '../print/plan-expanded.ts';
+import { expandedLines, expandedRecords } from '../print/plan-expanded.ts';
 import { openRecords } from '../../host/records.ts';
 import { cut, table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
@@ -66,14 +67,14 @@ async function plan(shell: Shell, file: string, options: PlanOptions): Promise<E
   const loaded = options.expanded === true ? (explained?.plan ?? null) : await loadPlan(shell, request);
   if (loaded === null) return EXIT.failed;
   if (options.out !== undefined) save(shell, loaded, options.out);
-  const last = await lastRun(shell, loaded, { config: options.config, against: options.diff });
-  const outlook = planOutlook(loaded, {
-    deployment: last.deployment?.deployment ?? null,
-    history: last.items,
-  });
+  const { cwd, env } = shell;
+  const { config, values } = await loadDeployment({ path: options.config ?? null, cwd, env });
+  const last = await lastRun(shell, loaded, { deployment: config, against: options.diff });
+  const outlook = planOutlook(loaded, { deployment: config?.deployment ?? null, history: last.items });
   const diff = last.plan === null ? null : diffPlans(last.plan, loaded, outcomesOf(last.items));
-  const installed = await installedOf(shell, loaded, options.config);
-  const expanded = explained === null ? null : await expand(shell, explained, options.config);
+  const installed = installedOf(loaded, config);
+  const keys = loaded.items.map(({ key }) => key);
+  const expanded = explained === null ? null : { origins: explained.origins, keys, settings: values };
   if (options.json === true) {
     const records = openRecords(shell.stdout);
     records.write({ type: 'plan', plan: loaded, outlook });
@@ -95,27 +96,16 @@ async function plan(shell: Shell, file: string, options: PlanOptions): Promise<E
 }
 
 /** Which version of its agents a run here would have, as far as they are installed for the process runtime. */
-async function installedOf(
-  { cwd, env }: Shell,
+function installedOf(
   loaded: Plan,
-  config: string | undefined,
-): Promise<readonly { readonly name: string; readonly version: string; readonly integrity: string }[]> {
-  const { config: deployment } = await loadDeployment({ path: config ?? null, cwd, env });
+  deployment: DeploymentConfig | null,
+): readonly Pick<InstalledAgent, 'name' | 'version' | 'integrity'>[] {
   if (deployment?.runtimeKind !== 'process') return [];
   const chosen = agentsOf(loaded, deployment.deployment.agent ?? null);
   if (chosen.length === 0) return [];
   const there = installedAgents(deployment.dataDir);
   const found = new Set(chosen.flatMap((agent) => providerOf(agent, there) ?? []));
   return [...found].map(({ name, version, integrity }) => ({ name, version, integrity }));
-}
-
-async function expand(
-  { cwd, env }: Shell,
-  { plan: { items }, origins }: ExplainedPlan,
-  config: string | undefined,
-): Promise<Expanded> {
-  const { values } = await loadDeployment({ path: config ?? null, cwd, env });
-  return { origins, keys: items.map(({ key }) => key), settings: values };
 }
 
 function outcomesOf(items: readonly RunItemRow[]): ReadonlyMap<string, Outcome | null> {

@@ -11,7 +11,7 @@ import { lossWords } from '../../core/money/spend-loss.ts';
 import { lossFields } from '../print/reconciliation.ts';
 import { openRecords } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
-import { openRun } from '../open-run.ts';
+import { withRun } from '../open-run.ts';
 import { withDesk } from '../with-host.ts';
 
 const SUMMARIES = ['github', 'slack'] as const;
@@ -56,17 +56,14 @@ interface SummaryRequest {
 
 /** Read while another process may carry out the run. */
 async function printSummary(shell: Shell, { id, form, options }: SummaryRequest): Promise<ExitCode> {
-  const { reader, row } = await openRun(shell, { id, config: options.config });
-  try {
+  return await withRun(shell, { id, config: options.config }, async ({ reader, row }) => {
     if (reader.draw === undefined) throw new Error('Cannot draw the summary: this reader has none');
     const text = await reader.draw(row.runId, form);
     if (options.json === true)
       openRecords(shell.stdout).write({ type: 'summary', run_id: row.runId, form, text });
     else shell.stdout.write(text);
     return EXIT.ok;
-  } finally {
-    await reader.close();
-  }
+  });
 }
 
 async function report(shell: Shell, id: string, options: ReportOptions): Promise<ExitCode> {

@@ -70,47 +70,33 @@ async function resume(shell: Shell, { id, file }: Asked, options: ResumeOptions)
   const settings = options.set === undefined ? null : readSettings(options.set);
   const { config: path, engine } = options;
   const config = await openDeployment(shell, { path, startsProxy: true, engine });
-  const { host, view } = await openHostWithView(shell, config, options);
-  const { runId } = await orClose({ host, view }, namedRun(host, id));
-  const plan = await host.plan(runId);
-  if (plan === null) {
-    view.close();
-    await host.close();
-    throw noSuchRun(id);
-  }
-  const keptIssues = plan.issues ?? [];
-  const compile = async (readStageRows: ReadStageRows): Promise<Plan | null> =>
-    file === undefined ? null : await planOfFile(shell, { file, options, readStageRows, keptIssues });
-  const rows = await orClose({ host, view }, stageRows({ plan, results: host.results, runId }));
-  const job =
-    file === undefined
-      ? null
-      : await orClose({ host, view }, required(file, await orClose({ host, view }, compile(rows))));
+  const opened = await openHostWithView(shell, config, options);
+  const { host, view } = opened;
   const by = userName(shell);
-  const requestId = `resume-${shell.randomHex(16)}`;
   const say = (text: string): void => view.notice(text);
-  const accepts = options.acceptChanges === true;
-  const present =
-    job === null
-      ? plan
-      : await orClose(
-          { host, view },
-          takeChanges({ host, runId, planned: plan, job, accepts, by, requestId, say }),
-        );
-  launched({ host, view }, runId, present);
-  if (settings !== null) {
-    const event = { type: 'settingsChanged', requestId: `${requestId}-set`, by, settings } as const;
-    await orClose({ host, view }, host.tellRun(runId, event));
-  }
-  await orClose({ host, view }, host.tellRun(runId, { type: 'resumeRequested', requestId, by, classes }));
-  const staged =
-    file === undefined
-      ? undefined
-      : new StagedRows({
-          ...{ host, runId, plan: present, compile, by, say },
-          newId: () => `stage-${shell.randomHex(16)}`,
-        });
-  return await attend({ shell, host, runId, plan: present, staged, view, json: options.json === true });
+  const begun = await orClose(opened, async () => {
+    const { runId } = await namedRun(host, id);
+    const planned = await host.plan(runId);
+    if (planned === null) throw noSuchRun(id);
+    const keptIssues = planned.issues ?? [];
+    const compile = async (readStageRows: ReadStageRows): Promise<Plan | null> =>
+      file === undefined ? null : await planOfFile(shell, { file, options, readStageRows, keptIssues });
+    const rows = await stageRows({ plan: planned, results: host.results, runId });
+    const job = file === undefined ? null : required(file, await compile(rows));
+    const requestId = `resume-${shell.randomHex(16)}`;
+    const accepts = options.acceptChanges === true;
+    const plan =
+      job === null ? planned : await takeChanges({ host, runId, planned, job, accepts, by, requestId, say });
+    launched(opened, runId, plan);
+    if (settings !== null)
+      await host.tellRun(runId, { type: 'settingsChanged', requestId: `${requestId}-set`, by, settings });
+    await host.tellRun(runId, { type: 'resumeRequested', requestId, by, classes });
+    const newId = (): string => `stage-${shell.randomHex(16)}`;
+    const staged =
+      file === undefined ? undefined : new StagedRows({ host, runId, plan, compile, by, say, newId });
+    return { runId, plan, staged };
+  });
+  return await attend({ shell, host, view, ...begun, json: options.json === true });
 }
 
 interface JobOfRun {
@@ -130,13 +116,11 @@ async function planOfFile(
 }
 
 /** @throws CliError when the job has errors */
-function required(file: string, plan: Plan | null): Promise<Plan> {
-  if (plan !== null) return Promise.resolve(plan);
-  return Promise.reject(
-    new CliError(`Cannot go on with "${file}": the job has errors`, {
-      remedy: 'correct them, or resume without the file',
-    }),
-  );
+function required(file: string, plan: Plan | null): Plan {
+  if (plan !== null) return plan;
+  throw new CliError(`Cannot go on with "${file}": the job has errors`, {
+    remedy: 'correct them, or resume without the file',
+  });
 }
 
 function parseClasses(text: string): readonly FailureClass[] {

@@ -107,28 +107,27 @@ async function run(shell: Shell, file: string, options: RunOptions): Promise<Exi
     return await detach(shell, { config, runId, args, issues: compiled.issues ?? [], json });
   }
   const { host, view } = await openHostWithView(shell, config, options);
+  const by = userName(shell);
+  const say = (text: string): void => view.notice(text);
   const planned = named === null ? null : await planOfRun(host, runId);
-  let present = planned;
-  if (planned !== null && planned.hash !== plan.hash) {
-    const rows = await orClose({ host, view }, stageRows({ plan: planned, results: host.results, runId }));
-    const job = planned.items.some(isAwaiting)
-      ? subsetOf(await orClose({ host, view }, requireStaged(shell, request, rows)), subset)
-      : plan;
-    const by = userName(shell);
+  const changedPlan = async (before: Plan): Promise<Plan> => {
+    const rows = await stageRows({ plan: before, results: host.results, runId });
+    const isStaged = before.items.some(isAwaiting);
+    const job = isStaged ? subsetOf(await requireStaged(shell, request, rows), subset) : plan;
     const requestId = `run-${shell.randomHex(16)}`;
-    const say = (text: string): void => view.notice(text);
     const accepts = options.acceptChanges === true;
-    const taking = takeChanges({ host, runId, planned, job, accepts, by, requestId, say });
-    present = await orClose({ host, view }, taking);
-  }
-  const started = present ?? plan;
+    return await takeChanges({ host, runId, planned: before, job, accepts, by, requestId, say });
+  };
+  const started =
+    planned === null || planned.hash === plan.hash
+      ? (planned ?? plan)
+      : await orClose({ host, view }, () => changedPlan(planned));
   await start({ host, view, runId, plan: started });
   const again = { ...request, keptIssues: () => Promise.resolve(started.issues ?? []) };
   const staged = new StagedRows({
-    ...{ host, runId, plan: started, by: userName(shell) },
+    ...{ host, runId, plan: started, by, say },
     compile: (readStageRows) => loadPlan(shell, { ...again, readStageRows }),
     newId: () => `stage-${shell.randomHex(16)}`,
-    say: (text) => view.notice(text),
   });
   return await attend({ shell, host, runId, plan: started, staged, view, json });
 }
@@ -194,7 +193,7 @@ async function start({ host, view, runId, plan, secrets }: Start): Promise<void>
     view.notice(
       'the job has a schedule: this runs it once, now; "parley temporal schedule" lets it run by itself',
     );
-  await orClose({ host, view }, host.startRun(runId, plan, secrets));
+  await orClose({ host, view }, () => host.startRun(runId, plan, secrets));
 }
 
 /** The same run, from a process without a terminal; what it needs was checked. */
@@ -213,7 +212,5 @@ function parseCount(option: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (value >= 1 && value <= COUNT_MAX) return value;
-  throw new CliError(`Cannot use ${option} "${text}": it is no whole number from 1 to ${COUNT_MAX}`, {
-    exitCode: EXIT.usage,
-  });
+  throw new CliError(`Cannot use ${option} "${text}": it is no whole number from 1 to ${COUNT_MAX}`);
 }

@@ -5,7 +5,7 @@
 import { Argument } from 'commander';
 import { scenarioJsonSchema } from '../../dsl/scenario/scenario-json-schema.ts';
 import { editorSchema } from '../../dsl/reference/editor-schema.ts';
-import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { didYouMean } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { CliCommand, type CommandContext } from '../command-context.ts';
 import { deploymentJsonSchema } from '../../host/config/schema/deployment-json-schema.ts';
@@ -61,9 +61,8 @@ function unknownKey(
     .findLast((part) => part !== null);
   const keys = schemaKeys(known ?? schema);
   const wrong = path.find((_, at) => schemaPart(schema, path.slice(0, at + 1)) === null) ?? key;
-  const near = nearestName(wrong, keys);
   return new CliError(`Cannot explain "${key}": a ${document} has no such key`, {
-    remedy: near === null ? `keys here: ${keys.join(', ')}` : `did you mean "${near}"?`,
+    remedy: didYouMean(wrong, keys, `keys here: ${keys.join(', ')}`),
   });
 }
 

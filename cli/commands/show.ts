@@ -14,7 +14,7 @@ import { calledAs, type Shell } from '../../host/shell.ts';
 import { table } from '../../host/terminal-text.ts';
 import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { nearNames } from '../story/near-names.ts';
-import { type OpenedRun, openRun } from '../open-run.ts';
+import { type OpenedRun, withRun } from '../open-run.ts';
 import type { ServerOptions } from '../server/server-address.ts';
 import { readStory } from '../story/item-story.ts';
 import { storyRecord, storyText } from '../story/story-text.ts';
@@ -54,14 +54,10 @@ interface ShowRequest {
 }
 
 async function show(shell: Shell, { id, key, options }: ShowRequest): Promise<ExitCode> {
-  const opened = await openRun(shell, { id, ...options });
-  try {
-    if (key === undefined) await showList(shell, opened, options);
-    else await showItem(shell, opened, { id, key, options });
-    return EXIT.ok;
-  } finally {
-    await opened.reader.close();
-  }
+  await withRun(shell, { id, ...options }, (opened) =>
+    key === undefined ? showList(shell, opened, options) : showItem(shell, opened, { id, key, options }),
+  );
+  return EXIT.ok;
 }
 
 async function showItem(

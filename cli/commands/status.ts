@@ -16,7 +16,7 @@ import { itemRecord, type JsonRecord, openRecords, runRecord, writeAnswer } from
 import { runSummary } from '../print/run-summary.ts';
 import { countEnded, countUnsuccessful, runState } from '../../core/run/run-words.ts';
 import { cut, table } from '../../host/terminal-text.ts';
-import { openRun, openServer } from '../open-run.ts';
+import { openServer, withRun } from '../open-run.ts';
 import type { ServerOptions } from '../server/server-address.ts';
 import type { Shell } from '../../host/shell.ts';
 import { runResult } from '../run-session.ts';
@@ -42,8 +42,7 @@ async function status(shell: Shell, id: string | undefined, options: StatusOptio
   const limit = parseLimit(options.limit);
   const json = options.json === true;
   if (id !== undefined) {
-    const { reader, row } = await openRun(shell, { id, ...options });
-    await showRun(shell, reader, { row, json }).finally(() => reader.close());
+    await withRun(shell, { id, ...options }, ({ reader, row }) => showRun(shell, reader, { row, json }));
     return EXIT.ok;
   }
   const reader =

@@ -5,7 +5,6 @@
 import { endedWell } from '../../core/status.ts';
 import type { RunItemRow, RunRow } from '../../core/machine/projection.ts';
 import { parseDuration } from '../../dsl/duration.ts';
-import { nearestName } from '../../dsl/check/nearest-name.ts';
 import { CliError } from '../../host/cli-error.ts';
 import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode, exitCodeOfRun } from '../../host/exit-code.ts';
@@ -16,6 +15,7 @@ import type { Shell } from '../../host/shell.ts';
 import { sleep } from '../../runtimes/on-host/wait.ts';
 import { openRun } from '../open-run.ts';
 import type { ServerOptions } from '../server/server-address.ts';
+import { noSuchKey } from '../story/near-names.ts';
 import { followRun, interruptSignal } from '../watch-run.ts';
 
 interface WaitOptions extends ServerOptions, Flags {
@@ -84,21 +84,13 @@ function codeOf(wanted: Wanted, row: RunRow, items: readonly RunItemRow[]): Exit
       return row.inFlight > 0 || countEnded(row) > 0 ? EXIT.ok : null;
     case 'key': {
       const item = items.find(({ key }) => key === wanted.key);
-      if (item === undefined && items.length === row.total) throw noSuchKey(wanted.key, items);
+      const known = items.map(({ key }) => key);
+      if (item === undefined && items.length === row.total)
+        throw noSuchKey(wanted.key, known, { list: 'parley status RUN', doing: 'wait for' });
       if (item?.phase !== 'ended') return null;
       return endedWell(item.outcome) ? EXIT.ok : EXIT.failed;
     }
   }
-}
-
-function noSuchKey(key: string, items: readonly RunItemRow[]): CliError {
-  const near = nearestName(
-    key,
-    items.map((item) => item.key),
-  );
-  return new CliError(`Cannot wait for "${key}": the run has no such key`, {
-    remedy: near === null ? 'list them with "parley status RUN"' : `did you mean "${near}"?`,
-  });
 }
 
 function parseWanted(text: string): Wanted {

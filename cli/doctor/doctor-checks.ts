@@ -105,10 +105,9 @@ async function checkEngine({ engine }: DeploymentConfig): Promise<readonly Findi
 
 async function probe(check: string, ask: () => Promise<string>): Promise<Finding> {
   try {
-    return { check, status: 'ok', detail: await ask(), remedy: null };
+    return passed(check, await ask());
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    const remedy = error.remedy ?? `parley explain ${error.code} tells more`;
-    return { check, status: 'failed', detail: error.message, remedy };
+    return failed(check, error.message, error.remedy ?? `parley explain ${error.code} tells more`);
   }
 }

@@ -5,10 +5,11 @@
 import { asParleyError } from '../../core/parley-error.ts';
 import type { Cluster, ClusterApi } from '../../runtimes/kubernetes/cluster.ts';
 import type { DeploymentConfig, KubernetesConfig } from '../../host/config/deployment-config.ts';
-import { toolsWords } from './doctor-tools.ts';
-import type { Finding } from '../../host/finding.ts';
+import { failed, type Finding, passed, warned } from '../../host/finding.ts';
 import { programFolder } from '../../host/sandboxes/places.ts';
 import { remedyOfMissing } from '../missing-part.ts';
+
+const CHECK = 'kubernetes';
 
 /** What the runtime does, in the words of the API; the chart's role gives exactly these. */
 export const RIGHTS: Readonly<Record<string, readonly string[]>> = {
@@ -26,14 +27,14 @@ export async function checkKubernetes({
   runtimeKind,
   agent,
 }: DeploymentConfig): Promise<Finding> {
-  if (runtimeKind !== 'kubernetes') return finding('ok', 'not chosen', null);
+  if (runtimeKind !== 'kubernetes') return passed(CHECK, 'not chosen');
   try {
     return await ask(kubernetes, agent.kind === 'reference');
   } catch (error) {
     const told = asParleyError(error);
     const known = remedyOfMissing(told, programFolder) ?? told.remedy;
     const remedy = known ?? 'look at runtime.kubernetes, or set runtime.kind to "process"';
-    return finding('failed', told.message, remedy);
+    return failed(CHECK, told.message, remedy);
   }
 }
 
@@ -52,15 +53,15 @@ async function ask(kubernetes: KubernetesConfig, isReference: boolean): Promise<
   const missing = await missingRights(cluster);
   if (missing.length > 0) {
     const detail = `${works}; not allowed: ${missing.join(', ')}`;
-    return finding('failed', detail, "bind the chart's role to the account of Parley in that namespace");
+    return failed(CHECK, detail, "bind the chart's role to the account of Parley in that namespace");
   }
   const name = policyName(installation);
   const policy = await cluster.ask(`look at network policy "${name}"`, (api) =>
     unless(['not_found'], api.networking.readNamespacedNetworkPolicy({ name, namespace })),
   );
-  if (policy !== null) return finding('ok', works, null);
+  if (policy !== null) return passed(CHECK, works);
   const remedy = 'install the chart, which brings it, and a network plug-in that keeps to policies';
-  return finding('warning', `${works}; it has no network policy "${name}"`, remedy);
+  return warned(CHECK, `${works}; it has no network policy "${name}"`, remedy);
 }
 
 async function missingRights(cluster: Cluster): Promise<readonly string[]> {
@@ -93,6 +94,7 @@ async function isAllowed(
   return review.status?.allowed === true;
 }
 
-function finding(status: Finding['status'], detail: string, remedy: string | null): Finding {
-  return { check: 'kubernetes', status, detail, remedy };
+/** How far the tools of an agent are kept from their Agent Server in a container; whether they are, the runtime says. */
+export function toolsWords(areApart: boolean): string {
+  return `tools are ${areApart ? 'another user than' : 'beside'} their Agent Server`;
 }

@@ -7,10 +7,9 @@ import { programFolder } from '../../host/sandboxes/places.ts';
 import type { LimitName, LimitStrength } from '../../ports/sandbox-runtime.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { remedyOfMissing } from '../missing-part.ts';
-import { checkKubernetes } from './doctor-kubernetes.ts';
+import { checkKubernetes, toolsWords } from './doctor-kubernetes.ts';
 import type { Isolation } from '../../runtimes/process/isolation.ts';
-import type { Finding } from '../../host/finding.ts';
-import { toolsWords } from './doctor-tools.ts';
+import { failed, type Finding, passed, warned } from '../../host/finding.ts';
 
 const LIMIT_WORDS: Readonly<Record<LimitStrength, string>> = {
   sandbox: 'per sandbox',
@@ -54,22 +53,19 @@ function areToolsApart(isolation: Isolation): boolean {
 
 function isolationFinding({ isolation }: DeploymentConfig, { kind, isApart, warnings }: Trial): Finding {
   const check = 'isolation';
-  if (isolation === 'none') {
-    const remedy = 'set runtime.isolation to "auto" or "namespaces"';
-    return { check, status: 'warning', detail: 'none is configured', remedy };
-  }
+  if (isolation === 'none')
+    return warned(check, 'none is configured', 'set runtime.isolation to "auto" or "namespaces"');
   const detail = warnings.join(' ');
   if (kind === 'namespaces') {
     const tools = isApart
       ? ', and their tools from their Agent Server'
       : '; tools are beside their Agent Server';
     const works = `bubblewrap separates sandboxes${tools}`;
-    if (detail === '')
-      return { check, status: 'ok', detail: `${works}, with a system call filter`, remedy: null };
-    return { check, status: 'warning', detail: `${works}. ${detail}`, remedy: 'run on x64 or arm64' };
+    if (detail === '') return passed(check, `${works}, with a system call filter`);
+    return warned(check, `${works}. ${detail}`, 'run on x64 or arm64');
   }
   const remedy = 'install bubblewrap (bwrap) and allow unprivileged user namespaces';
-  return { check, status: isolation === 'namespaces' ? 'failed' : 'warning', detail, remedy };
+  return (isolation === 'namespaces' ? failed : warned)(check, detail, remedy);
 }
 
 /** A memory that is only bounded per process is no bound for a sandbox with many. */
@@ -77,9 +73,9 @@ function limitsFinding(strengths: Readonly<Record<LimitName, LimitStrength>>): F
   const detail = Object.entries(strengths)
     .map(([name, strength]) => `${name} ${LIMIT_WORDS[strength]}`)
     .join(', ');
-  const isWeak = strengths.memory !== 'sandbox' || strengths.processes !== 'sandbox';
+  if (strengths.memory === 'sandbox' && strengths.processes === 'sandbox') return passed('limits', detail);
   const remedy = 'let Parley make control groups: run it as root, or as a service with Delegate=yes';
-  return { check: 'limits', status: isWeak ? 'warning' : 'ok', detail, remedy: isWeak ? remedy : null };
+  return warned('limits', detail, remedy);
 }
 
 /** `isSeparate` is what sandboxes are here, and not what is configured: `auto` may have come down to plain processes. */
@@ -87,9 +83,8 @@ function egressFinding({ egressAllow }: DeploymentConfig, isSeparate: boolean): 
   const hosts = egressAllow.length === 1 ? '1 rule' : `${egressAllow.length} rules`;
   const detail =
     egressAllow.length === 0 ? 'sandboxes reach the proxy and Git only' : `allow-list of ${hosts}`;
-  if (isSeparate) return { check: 'egress', status: 'ok', detail, remedy: null };
-  const open = 'plain processes reach whatever this host reaches';
-  return { check: 'egress', status: 'warning', detail: open, remedy: 'use namespaces' };
+  if (isSeparate) return passed('egress', detail);
+  return warned('egress', 'plain processes reach whatever this host reaches', 'use namespaces');
 }
 
 /** The first daemon that lets a filter say that a call is not there; before it, programs of today do not start. */
@@ -106,8 +101,8 @@ export async function checkDocker({ docker, runtimeKind, agent }: DeploymentConf
     const told = asParleyError(error);
     const { message: reason } = told;
     const remedy = remedyOfMissing(told, programFolder) ?? told.remedy;
-    if (!isChosen) return finding('ok', `not chosen, and not available: ${reason}`, null);
-    return finding('failed', reason, remedy ?? 'start Docker, or set runtime.kind to "process"');
+    if (!isChosen) return passed('docker', `not chosen, and not available: ${reason}`);
+    return failed('docker', reason, remedy ?? 'start Docker, or set runtime.kind to "process"');
   }
 }
 
@@ -120,16 +115,15 @@ async function ask(socket: string, chosenWords: string | null): Promise<Finding>
   >;
   const version = String(info['ServerVersion'] ?? '');
   const works = `Docker ${version}, storage ${String(info['Driver'] ?? 'unknown')}`;
-  const isChosen = chosenWords !== null;
   const detail = `${works}; ${chosenWords ?? 'not chosen'}`;
   if (isOlder(version)) {
-    const status = isChosen ? 'failed' : 'warning';
-    return finding(status, detail, `install Docker ${VERSION_MIN.join('.')} or newer`);
+    const remedy = `install Docker ${VERSION_MIN.join('.')} or newer`;
+    return (chosenWords === null ? warned : failed)('docker', detail, remedy);
   }
   const unbound = Object.entries(BOUNDS).flatMap(([field, what]) => (info[field] === false ? [what] : []));
-  if (unbound.length === 0) return finding('ok', detail, null);
+  if (unbound.length === 0) return passed('docker', detail);
   const remedy = 'give the daemon control groups: run it as root, or delegate them to its user';
-  return finding('warning', `${detail}; it cannot bound ${unbound.join(', ')}`, remedy);
+  return warned('docker', `${detail}; it cannot bound ${unbound.join(', ')}`, remedy);
 }
 
 function isOlder(version: string): boolean {
@@ -139,8 +133,4 @@ function isOlder(version: string): boolean {
     if (part !== wanted) return part < wanted;
   }
   return false;
-}
-
-function finding(status: Finding['status'], detail: string, remedy: string | null): Finding {
-  return { check: 'docker', status, detail, remedy };
 }

@@ -7,7 +7,6 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import type { GivenInputs } from '../../dsl/world.ts';
 import { CliError } from '../../host/cli-error.ts';
-import { EXIT } from '../../host/exit-code.ts';
 import { reasonOf } from '../../host/job/job-file.ts';
 import type { Shell } from '../../host/shell.ts';
 
@@ -32,7 +31,6 @@ export function givenInputs(shell: Pick<Shell, 'cwd'>, { input, inputs }: InputO
 export function refuseInputs(file: string, { input, inputs }: InputOptions): void {
   if (input === undefined && inputs === undefined) return;
   throw new CliError(`Cannot give inputs to "${file}": a saved plan has the values it was made with`, {
-    exitCode: EXIT.usage,
     remedy: 'plan the job file again with the new values',
   });
 }
@@ -40,7 +38,7 @@ export function refuseInputs(file: string, { input, inputs }: InputOptions): voi
 function parsePair(text: string): readonly [string, string] {
   const at = text.indexOf('=');
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw new CliError(`Cannot use --input "${text}": it is not NAME=VALUE`, { exitCode: EXIT.usage });
+  throw new CliError(`Cannot use --input "${text}": it is not NAME=VALUE`);
 }
 
 function readValues(file: string, shown: string): Readonly<Record<string, unknown>> {
@@ -62,5 +60,5 @@ function readYaml(file: string, shown: string): unknown {
 }
 
 function unusable(file: string, reason: string): CliError {
-  return new CliError(`Cannot use --inputs "${file}": ${reason}`, { exitCode: EXIT.usage });
+  return new CliError(`Cannot use --inputs "${file}": ${reason}`);
 }

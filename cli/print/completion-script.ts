@@ -26,7 +26,7 @@ export interface CompletedFlag {
   readonly choices: readonly string[];
 }
 
-export type Completions = readonly CompletedCommand[];
+type Completions = readonly CompletedCommand[];
 
 export function completionScript(shell: CompletionShell, commands: Completions): string {
   switch (shell) {

@@ -9,7 +9,7 @@ import { usd } from '../../core/text/amounts.ts';
 import type { JsonRecord } from '../../host/records.ts';
 import { printable, table } from '../../host/terminal-text.ts';
 
-export interface Expanded {
+interface Expanded {
   readonly origins: PlanOrigins;
   /** Keys of the items, in the order of the plan. */
   readonly keys: readonly string[];

@@ -67,7 +67,7 @@ export function compileScenarioFile(
   shell: Shell,
   { source, models, texts }: ScenarioSource,
 ): ScenarioCompilation {
-  const compilation = compileScenario(source, scenarioWorld(shell, { file: source.path, models }));
+  const compilation = compileScenario(source, scenarioWorld(shell, source.path, models));
   const { job } = compilation;
   if (job !== null) texts.set(job.path, shownText(job.text));
   return compilation;
@@ -76,13 +76,8 @@ export function compileScenarioFile(
 /** A scenario plays a plan, so every input of its job needs a value. */
 const NO_INPUTS = { typed: {}, values: {} };
 
-interface ScenarioPlace {
-  readonly file: string;
-  readonly models: readonly string[] | null;
-}
-
 /** Paths are relative to the scenario; secrets are not read, because nothing is run. */
-function scenarioWorld(shell: Shell, { file, models }: ScenarioPlace): ScenarioWorld {
+function scenarioWorld(shell: Shell, file: string, models: readonly string[] | null): ScenarioWorld {
   return {
     faults: FAULT_NAMES,
     readJob(relativePath) {

@@ -8,7 +8,7 @@ import type { Deployment } from '../../ports/deployment.ts';
 import { MODELS_DEFAULT } from '../../simulator/models/model-options.ts';
 import { playScenario, type ScenarioAnswer } from '../../simulator/scenario/play-scenario.ts';
 import type { OpenStage } from '../../simulator/plan-play.ts';
-import { refuseBroken } from '../simulate/refuse-broken.ts';
+import { refuseBroken } from '../simulate/play-request.ts';
 
 export interface PlayChoices {
   /** Instead of the scenario's own. */
@@ -20,7 +20,7 @@ export interface PlayChoices {
   readonly stage?: OpenStage;
 }
 
-/** @throws ParleyError internal when a rule did not hold: that is a bug of ours, and what was counted is worth nothing */
+/** @throws as `refuseBroken` */
 export function playLoaded(scenario: Scenario, deployment: Deployment, choices: PlayChoices): ScenarioAnswer {
   const models = { ...MODELS_DEFAULT, pollMs: deployment.pollMs };
   const answer = playScenario({

@@ -16,6 +16,7 @@ import { spreadOf } from '../../simulator/views/spread.ts';
 import { duration, usd } from '../../core/text/amounts.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { TextStream } from '../../host/shell.ts';
+import { boundedLines } from '../print/bounded-lines.ts';
 
 /** Columns where nothing says how wide the screen is. */
 const WIDTH_DEFAULT = 100;
@@ -88,11 +89,6 @@ function queuedText({ conversations, endedAt }: PlanAnswer): string {
 function metLimits(conversations: readonly SimulatedConversation[]): string[] {
   const meeting = conversations.filter(({ met }) => met.length > 0);
   if (meeting.length === 0) return ['limits met: none'];
-  const rows = meeting.slice(0, CONVERSATIONS_SHOWN_MAX).map(({ key, met }) => `  ${key}: ${met.join(', ')}`);
-  const more = meeting.length - rows.length;
-  return [
-    `limits met by ${meeting.length}:`,
-    ...rows,
-    ...(more > 0 ? [`  and ${more} more; see --json`] : []),
-  ];
+  const rows = meeting.map(({ key, met }) => `  ${key}: ${met.join(', ')}`);
+  return [`limits met by ${meeting.length}:`, ...boundedLines(rows, CONVERSATIONS_SHOWN_MAX)];
 }

@@ -12,8 +12,7 @@ import { MODELS_DEFAULT, slotsMaxOf } from '../../simulator/models/model-options
 import { simulateBounded, type BoundedAnswer } from '../../simulator/simulate-plan.ts';
 import { planPage } from '../../simulator/views/plan-page.ts';
 import { sumsRecord } from './answer-records.ts';
-import { UNTIL_DEFAULT_MS } from './play-request.ts';
-import { refuseBroken } from './refuse-broken.ts';
+import { refuseBroken, UNTIL_DEFAULT_MS } from './play-request.ts';
 
 /** A play of more takes minutes, and is for the command line. */
 const ITEMS_MAX = 10_000;

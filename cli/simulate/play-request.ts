@@ -2,6 +2,7 @@
  * What every form of `parley simulate` sends to the simulator: a job, a policy, a model, a seed, a time.
  * Owns the reading of these flags, and that an answer under a broken rule is no answer.
  */
+import { ParleyError } from '../../core/parley-error.ts';
 import { DAY_MS } from '../../core/time.ts';
 import { parseDuration } from '../../dsl/duration.ts';
 import { START_AT_DEFAULT } from '../../dsl/scenario/start-at.ts';
@@ -10,7 +11,6 @@ import type { ReplacedAnswers } from '../../simulator/recording/replaced-answers
 import { simulatePlan, type PlanAnswer } from '../../simulator/simulate-plan.ts';
 import { CliError } from '../../host/cli-error.ts';
 import type { Setup } from './changeable-keys.ts';
-import { refuseBroken } from './refuse-broken.ts';
 
 /** Sandboxes that wait for their deletion are of interest for weeks; a longer play only costs time. */
 const UNTIL_MAX_MS = 3_650 * DAY_MS;
@@ -33,7 +33,7 @@ export interface PlayExtras {
   readonly onTraceLine?: (line: string) => void;
 }
 
-/** @throws ParleyError internal when a rule did not hold: that is a bug of ours, and what was counted is worth nothing */
+/** @throws as `refuseBroken` */
 export function play(request: PlayRequest, extras: PlayExtras = {}): PlanAnswer {
   const { setup, models, replaces, seed, untilMs } = request;
   const answer = simulatePlan({
@@ -48,6 +48,14 @@ export function play(request: PlayRequest, extras: PlayExtras = {}): PlanAnswer 
   });
   refuseBroken(answer);
   return answer;
+}
+
+/** @throws ParleyError internal when a rule did not hold: that is a bug of ours, and what was counted is worth nothing */
+export function refuseBroken({ violations }: PlanAnswer): void {
+  const [first] = violations;
+  if (first === undefined) return;
+  const problem = `${first.name}: ${first.entity}: ${first.problem}`;
+  throw new ParleyError('internal', `Cannot trust the simulation: ${problem}`);
 }
 
 /** Undefined stays so. @throws CliError */

@@ -5,7 +5,7 @@
 import { defined } from '../../dsl/defined.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import {
   expectationRecords,
@@ -45,18 +45,16 @@ export async function simulateScenario(shell: Shell, request: ScenarioRequest): 
     shell.stderr.write(
       printable(`${file}:${span.line}:${span.column}: warning: nobody was there for this event\n`),
     );
-  const { slotsMax } = answer;
-  const verdicts = countVerdicts(answer.expectations);
-  if (json) {
-    const records = openRecords(shell.stdout);
-    const about = { startAt, seed: answer.seed };
-    for (const record of answerRecords(answer.plan, { ...about, slotsMax })) records.write(record);
-    for (const record of expectationRecords(answer.expectations, { ...about, file })) records.write(record);
-  } else {
-    const blocks = failureBlocks(answer.expectations, { file, text }, startAt);
-    const failures = blocks.flatMap((block) => ['', ...block]).map(printable);
-    const shown = answerText(answer.plan, { name, startAt, width: widthOf(shell.stdout), slotsMax });
-    shell.stdout.write(`${[...shown, ...failures, '', verdictLine(verdicts)].join('\n')}\n`);
-  }
+  const { slotsMax, expectations, seed: played } = answer;
+  const verdicts = countVerdicts(expectations);
+  const records = [
+    ...answerRecords(answer.plan, { startAt, seed: played, slotsMax }),
+    ...expectationRecords(expectations, { startAt, seed: played, file }),
+  ];
+  const blocks = failureBlocks(expectations, { file, text }, startAt);
+  const failures = blocks.flatMap((block) => ['', ...block]).map(printable);
+  const shown = answerText(answer.plan, { name, startAt, width: widthOf(shell.stdout), slotsMax });
+  const lines = [...shown, ...failures, '', verdictLine(verdicts)];
+  writeAnswer(shell.stdout, { json }, { records, lines });
   return verdicts.failed > 0 ? EXIT.expectationFailed : EXIT.ok;
 }

@@ -11,7 +11,7 @@ import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import type { InputOptions } from '../job/given-inputs.ts';
 import { loadPlan } from '../job/load-plan.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 import { answerFiles } from './answer-files.ts';
 import { answerRecords } from './answer-records.ts';
@@ -102,11 +102,7 @@ function showPlay(shell: Shell, request: PlayRequest, { trace, html, json }: Job
   const about = { startAt: START_AT_DEFAULT, seed: request.seed };
   files.write({ name: plan.name, answer, ...about });
   const slotsMax = slotsMaxOf(policy.capacity);
-  if (json) {
-    const records = openRecords(shell.stdout);
-    for (const record of answerRecords(answer, { ...about, slotsMax })) records.write(record);
-    return;
-  }
   const lines = answerText(answer, { name: plan.name, ...about, width: widthOf(shell.stdout), slotsMax });
-  shell.stdout.write(`${lines.join('\n')}\n`);
+  const records = answerRecords(answer, { ...about, slotsMax });
+  writeAnswer(shell.stdout, { json }, { records, lines });
 }

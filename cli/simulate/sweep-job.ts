@@ -11,7 +11,7 @@ import {
 } from '../../simulator/views/play-figures.ts';
 import type { Spread } from '../../simulator/views/spread.ts';
 import { duration, usd } from '../../core/text/amounts.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { table, type Column } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
 import { applyChanges, type Change } from './change.ts';
@@ -40,8 +40,12 @@ export function sweepJob(shell: Shell, { request, combinations, seeds, json }: S
     changes,
     summary: summarise(figures.slice(at * seeds, (at + 1) * seeds)),
   }));
-  if (json) printRecords(shell, rows, request.seed);
-  else shell.stdout.write(`${[...sweepTable(rows), '', legend(seeds, request.seed)].join('\n')}\n`);
+  const { seed } = request;
+  const records = rows.map(({ changes, summary }) => ({
+    ...{ type: 'sweep', changes: changesField(changes), seed },
+    ...summaryFields(summary),
+  }));
+  writeAnswer(shell.stdout, { json }, { records, lines: [...sweepTable(rows), '', legend(seeds, seed)] });
 }
 
 export const FIGURE_TITLES: Readonly<Record<FigureName, string>> = {
@@ -100,17 +104,6 @@ export function figureText(name: FigureName, value: number): string {
 
 export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
-}
-
-function printRecords({ stdout }: Shell, rows: readonly SweepRow[], seed: number): void {
-  const records = openRecords(stdout);
-  for (const { changes, summary } of rows)
-    records.write({
-      type: 'sweep',
-      changes: changesField(changes),
-      seed,
-      ...summaryFields(summary),
-    });
 }
 
 export function changesField(changes: readonly Change[]): Readonly<Record<string, string | number>> {

@@ -11,9 +11,10 @@ import {
   type FigureName,
   type PlaysSummary,
 } from '../../simulator/views/play-figures.ts';
-import { openRecords } from '../../host/records.ts';
+import { type JsonRecord, writeAnswer } from '../../host/records.ts';
 import { printable, table } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
+import { boundedLines } from '../print/bounded-lines.ts';
 import { applyChanges, type Change } from './change.ts';
 import { playMany, withSeeds } from './play-many.ts';
 import type { PlayRequest } from './play-request.ts';
@@ -44,8 +45,8 @@ interface Comparison {
 
 export function whatIfJob(shell: Shell, whatIf: WhatIfRequest): void {
   const comparison = compare(shell, whatIf);
-  if (whatIf.json) printRecords(shell, whatIf, comparison);
-  else shell.stdout.write(`${describe(whatIf, comparison).map(printable).join('\n')}\n`);
+  const lines = describe(whatIf, comparison).map(printable);
+  writeAnswer(shell.stdout, whatIf, { records: recordsOf(whatIf, comparison), lines });
 }
 
 function compare(shell: Shell, { request, changes, seeds }: WhatIfRequest): Comparison {
@@ -70,8 +71,7 @@ function compare(shell: Shell, { request, changes, seeds }: WhatIfRequest): Comp
 
 function describe({ changes, seeds, request }: WhatIfRequest, comparison: Comparison): string[] {
   const { before, after, changed } = comparison;
-  const shown = changed.slice(0, CHANGED_SHOWN_MAX);
-  const more = changed.length - shown.length;
+  const fates = changed.map((one) => `  ${changedText(one, seeds)}`);
   const title = `what if ${changes.map(({ key, value }) => `${key}=${value}`).join(', ')}`;
   const success = [before.successShare, after.successShare] as const;
   return [
@@ -92,8 +92,7 @@ function describe({ changes, seeds, request }: WhatIfRequest, comparison: Compar
     ),
     '',
     changed.length === 0 ? 'no conversation fares otherwise' : `${changed.length} fare otherwise:`,
-    ...shown.map((one) => `  ${changedText(one, seeds)}`),
-    ...(more > 0 ? [`  and ${more} more; see --json`] : []),
+    ...boundedLines(fates, CHANGED_SHOWN_MAX),
   ];
 }
 
@@ -122,29 +121,19 @@ function outcomeText(fate: Fate | null): string {
   return fate === null ? 'not there' : (fate.outcome ?? 'not ended');
 }
 
-function printRecords(
-  { stdout }: Shell,
-  whatIf: WhatIfRequest,
+function recordsOf(
+  { changes, request: { seed: first } }: WhatIfRequest,
   { before, after, changed }: Comparison,
-): void {
-  const { changes, request } = whatIf;
-  const records = openRecords(stdout);
-  for (const { fate, seed, seeds } of changed)
-    records.write({
-      type: 'changed',
-      key: fate.key,
-      outcome_before: fate.before?.outcome ?? null,
-      outcome_after: fate.after?.outcome ?? null,
-      met_gained: fate.gained,
-      met_lost: fate.lost,
-      seed,
-      seeds,
-    });
-  records.write({
-    type: 'what_if',
-    changes: changesField(changes),
-    seed: request.seed,
-    before: summaryFields(before),
-    after: summaryFields(after),
-  });
+): readonly JsonRecord[] {
+  const fates = changed.map(({ fate, seed, seeds }) => ({
+    type: 'changed',
+    key: fate.key,
+    outcome_before: fate.before?.outcome ?? null,
+    outcome_after: fate.after?.outcome ?? null,
+    met_gained: fate.gained,
+    met_lost: fate.lost,
+    ...{ seed, seeds },
+  }));
+  const sums = { before: summaryFields(before), after: summaryFields(after) };
+  return [...fates, { type: 'what_if', changes: changesField(changes), seed: first, ...sums }];
 }

@@ -3,6 +3,7 @@
  * Owns which are near; must not read anything.
  */
 import { nearestName } from '../../dsl/check/nearest-name.ts';
+import { CliError } from '../../host/cli-error.ts';
 
 /** More are a list, and there is a command for it. */
 const SHOWN_MAX = 3;
@@ -14,4 +15,16 @@ export function nearNames(text: string, known: readonly string[]): readonly stri
   if (holding.length > 0) return holding.slice(0, SHOWN_MAX);
   const nearest = nearestName(text, known);
   return nearest === null ? [] : [nearest];
+}
+
+/** What a command says that was given a key of no conversation; `list` says where keys are listed. */
+export function noSuchKey(
+  key: string,
+  known: readonly string[],
+  { list, doing = 'find the conversation' }: { readonly list: string; readonly doing?: string },
+): CliError {
+  const near = nearestName(key, known);
+  return new CliError(`Cannot ${doing} "${key}": the run has no such key`, {
+    remedy: near === null ? `list them with "${list}"` : `did you mean "${near}"?`,
+  });
 }

@@ -27,8 +27,7 @@ const DEFAULT_PORT = 7233;
 const DEFAULT_UI_PORT = 8233;
 
 export function devCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('dev')
+  return new CliCommand('dev')
     .summary('run a Temporal server for development')
     .description('Run a Temporal server for development, in the foreground. It listens on loopback only.')
     .option('--port <n>', 'TCP port; 0 takes a free one', parsePort, DEFAULT_PORT)

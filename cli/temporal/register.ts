@@ -9,16 +9,16 @@ import { ParleyError } from '../../core/parley-error.ts';
 import { sleep } from '../../runtimes/on-host/wait.ts';
 import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
+import { numberFrom } from '../parse-port.ts';
 import { serverOf, type ServerFlags } from './server-options.ts';
 
 interface RegisterFlags extends ServerFlags {
   readonly retentionDays: number;
   /** Milliseconds. */
   readonly wait?: number;
-  readonly json?: true;
 }
 
 /** A week is enough to read what went wrong on a weekend. */
@@ -27,15 +27,14 @@ const RETENTION_DAYS = 7;
 const RETENTION_DAYS_MAX = 365;
 
 export function registerCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('register')
+  return new CliCommand('register')
     .summary('make namespace and search attributes')
     .description('Make the namespace, if it is missing, and register the search attributes of Parley.')
     .shares('address', 'namespace')
     .option(
       '--retention-days <n>',
       'how long closed workflows of a new namespace are kept',
-      parseDays,
+      numberFrom(1, RETENTION_DAYS_MAX, 'a number of days'),
       RETENTION_DAYS,
     )
     .option('--wait <duration>', 'try again so long while the server does not answer, as 10m', parseWait)
@@ -52,17 +51,12 @@ async function register(shell: Shell, flags: RegisterFlags): Promise<ExitCode> {
   const { registerOnServer } = await import('../../temporal/register.ts');
   const attempt = () => registerOnServer({ ...server, retentionDays: flags.retentionDays });
   const done = await whileAway(shell, attempt, flags.wait ?? 0);
-  if (flags.json === true) {
-    openRecords(shell.stdout).write({
-      type: 'registered',
-      address: server.address,
-      namespace: server.namespace,
-      namespace_created: done.namespaceCreated,
-      search_attributes: done.searchAttributes,
-    });
-  } else {
-    for (const line of describe(server.namespace, flags, done)) shell.stdout.write(`${printable(line)}\n`);
-  }
+  const { address, namespace } = server;
+  const { namespaceCreated: namespace_created, searchAttributes: search_attributes } = done;
+  writeAnswer(shell.stdout, flags, {
+    records: [{ type: 'registered', address, namespace, namespace_created, search_attributes }],
+    lines: describe(namespace, flags, done).map(printable),
+  });
   return EXIT.ok;
 }
 
@@ -102,12 +96,6 @@ function describe(
       ? 'search attributes: all were there'
       : `search attributes: registered ${searchAttributes.join(', ')}`,
   ];
-}
-
-function parseDays(text: string): number {
-  const days = Number(text);
-  if (/^\d+$/.test(text) && days >= 1 && days <= RETENTION_DAYS_MAX) return days;
-  throw new InvalidArgumentError(`Give a number of days from 1 to ${RETENTION_DAYS_MAX}.`);
 }
 
 function parseWait(text: string): number {

@@ -19,12 +19,10 @@ import { serverIn, type ServerFlags } from './server-options.ts';
 interface ReplayFlags extends ServerFlags {
   readonly workflow?: string;
   readonly query?: string;
-  readonly json?: true;
 }
 
 export function replayCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('replay')
+  return new CliCommand('replay')
     .summary('replay histories against this build')
     .description(
       'Replay histories against this build: of files, of one workflow, or of what a query of the server finds.',

@@ -8,8 +8,7 @@ import { CliError } from '../../host/cli-error.ts';
 import { CliCommand, type CommandContext, type Flags } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
-import { printable } from '../../host/terminal-text.ts';
+import { writeAnswer } from '../../host/records.ts';
 import type { Shell } from '../../host/shell.ts';
 
 interface RestoredFlags extends Flags {
@@ -26,8 +25,7 @@ const MACHINES: Readonly<Record<MachineName, true>> = {
 };
 
 export function restoredCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('restored')
+  return new CliCommand('restored')
     .summary('go on after workflows were reset or restored')
     .description(
       'Forget the batches that the store remembers of workflows which were reset, or whose database was restored, to an' +
@@ -87,11 +85,8 @@ function whoIsMeant(workflow: string | undefined, { all }: RestoredFlags): Entit
 
 function say(shell: Shell, { yes, json }: RestoredFlags, { entities, entries }: JournalHeld): void {
   const forgotten = yes === true;
-  if (json === true) {
-    openRecords(shell.stdout).write({ type: 'journal_emptied', forgotten, entities, entries });
-    return;
-  }
   const what = `${entries} batches of ${entities} workflows`;
   const text = forgotten ? `forgotten: ${what}` : `would be forgotten: ${what}; add --yes to do it`;
-  shell.stdout.write(`${printable(text)}\n`);
+  const records = [{ type: 'journal_emptied', forgotten, entities, entries }];
+  writeAnswer(shell.stdout, { json }, { records, lines: [text] });
 }

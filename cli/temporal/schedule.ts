@@ -13,7 +13,7 @@ import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
 import { loadPlan } from '../job/load-plan.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
-import { openRecords } from '../../host/records.ts';
+import { writeAnswer } from '../../host/records.ts';
 import { printable } from '../../host/terminal-text.ts';
 import { refuseAwaiting } from '../job/staged-rows.ts';
 import type { Shell } from '../../host/shell.ts';
@@ -23,17 +23,14 @@ import { type ServerFlags, serverIn } from './server-options.ts';
 const DEEDS = { delete: 'deleted', pause: 'paused', unpause: 'unpaused', trigger: 'triggered' } as const;
 type Deed = keyof typeof DEEDS;
 
-interface ScheduleFlags extends ServerFlags, Partial<Readonly<Record<Deed, string>>> {
-  readonly json?: true;
-}
+type ScheduleFlags = ServerFlags & Partial<Readonly<Record<Deed, string>>>;
 
 export function scheduleCommand({ shell, ends }: CommandContext): CliCommand {
   const byHand = (deed: Deed, words: string): Option => {
     const others = (Object.keys(DEEDS) as Deed[]).filter((other) => other !== deed);
     return new Option(`--${deed} <name>`, words).conflicts(others);
   };
-  return new CliCommand()
-    .name('schedule')
+  return new CliCommand('schedule')
     .summary('make the schedule of a job')
     .description('Make or change the schedule of a job as its file says, or act on one by its name.')
     .argument('[job]', 'job file with a "schedule", or a plan that "parley plan --out" wrote')
@@ -130,12 +127,12 @@ interface Said {
 }
 
 function say(shell: Shell, flags: ScheduleFlags, { name, done, text }: Said): void {
-  if (flags.json === true) openRecords(shell.stdout).write({ type: 'schedule_changed', name, done });
-  else shell.stdout.write(`${printable(text)}\n`);
+  const records = [{ type: 'schedule_changed', name, done }];
+  writeAnswer(shell.stdout, flags, { records, lines: [printable(text)] });
 }
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden, not_found */
-export async function onSchedules<Answer>(
+async function onSchedules<Answer>(
   shell: Shell,
   flags: ServerFlags,
   question: (schedules: Schedules) => Promise<Answer>,
@@ -164,31 +161,22 @@ export async function onSchedules<Answer>(
 /** More instants of one schedule do not help a person. */
 const NEXT_MAX = 3;
 
-interface SchedulesFlags extends ServerFlags {
-  readonly json?: true;
-}
-
 /** `parley temporal schedules`: which jobs run by themselves, and when next. */
 export function schedulesCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('schedules')
+  return new CliCommand('schedules')
     .summary('list the schedules of jobs')
     .description('List the schedules of jobs, with their next runs.')
     .shares('address', 'namespace', 'json', 'config')
     .examples('parley temporal schedules')
-    .action(ends((flags: SchedulesFlags) => list(shell, flags)));
+    .action(ends((flags: ServerFlags) => list(shell, flags)));
 }
 
-async function list(shell: Shell, flags: SchedulesFlags): Promise<ExitCode> {
+async function list(shell: Shell, flags: ServerFlags): Promise<ExitCode> {
   const found = await onSchedules(shell, flags, (schedules) => schedules.list());
-  if (flags.json === true) {
-    const records = openRecords(shell.stdout);
-    for (const one of found) records.write(recordOf(one));
-  } else {
-    for (const one of found) shell.stdout.write(`${printable(lineOf(one))}\n`);
-    if (found.length === 0)
-      shell.stderr.write('there is no schedule; "parley temporal schedule JOB" makes one\n');
-  }
+  const lines = found.map((one) => printable(lineOf(one)));
+  writeAnswer(shell.stdout, flags, { records: found.map(recordOf), lines });
+  if (flags.json !== true && found.length === 0)
+    shell.stderr.write('there is no schedule; "parley temporal schedule JOB" makes one\n');
   return EXIT.ok;
 }
 

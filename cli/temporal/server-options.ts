@@ -6,12 +6,11 @@ import type { TemporalServer } from '../../temporal/server-address.ts';
 import type { DeploymentConfig } from '../../host/config/deployment-config.ts';
 import { openDeployment } from '../../host/open-deployment.ts';
 import type { Shell } from '../../host/shell.ts';
-import { TEMPORAL_ADDRESS } from '../command-context.ts';
+import { type Flags, TEMPORAL_ADDRESS } from '../command-context.ts';
 
-export interface ServerFlags {
+export interface ServerFlags extends Flags {
   readonly address?: string;
   readonly namespace?: string;
-  readonly config?: string;
 }
 
 /** @throws CliError when the configuration has errors */

@@ -3,20 +3,19 @@
  * Owns what is printed.
  */
 import type { Connection } from '@temporalio/client';
-import { InvalidArgumentError } from 'commander';
 import { openDeployment } from '../../host/open-deployment.ts';
 import type { DeploymentBuilds } from '../../temporal/versioning/builds.ts';
 import type { DrainProgress } from '../../temporal/versioning/drain.ts';
 import { CliCommand, type CommandContext } from '../command-context.ts';
 import { EXIT, type ExitCode } from '../../host/exit-code.ts';
-import { openRecords } from '../../host/records.ts';
+import { openRecords, writeAnswer } from '../../host/records.ts';
 import { table, printable } from '../../host/terminal-text.ts';
 import type { Shell } from '../../host/shell.ts';
+import { numberFrom } from '../parse-port.ts';
 import { serverIn, type ServerFlags } from './server-options.ts';
 
 export function versionsCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('versions')
+  return new CliCommand('versions')
     .summary('list the builds of the workers')
     .description('List the builds of the workers: their status, and the open entities on each.')
     .option('--deployment <name>', DEPLOYMENT)
@@ -28,32 +27,23 @@ export function versionsCommand({ shell, ends }: CommandContext): CliCommand {
 
 async function list(shell: Shell, flags: VersionFlags): Promise<ExitCode> {
   const { findBuilds } = await import('../../temporal/versioning/builds.ts');
-  const found = await askServer(shell, flags, async (server) => ({
+  const { deployment, builds, current } = await askServer(shell, flags, async (server) => ({
     deployment: server.deployment,
     ...(await findBuilds(server, server.deployment)),
   }));
-  if (flags.json === true) writeRecords(shell, found);
-  else writeTable(shell, found);
+  const records = builds.map(({ buildId, status, createdAt, open }) => ({
+    ...{ type: 'build', deployment, build_id: buildId, status, created_at: createdAt, open },
+  }));
+  writeAnswer(shell.stdout, flags, { records, lines: builds.length === 0 ? [] : buildTable(builds) });
+  if (flags.json === true) return EXIT.ok;
+  if (builds.length === 0)
+    shell.stderr.write(`deployment ${deployment}: no worker with a version was ever seen\n`);
+  else if (current === null)
+    shell.stderr.write('no build is current, so none of them gets work: parley temporal promote BUILD\n');
   return EXIT.ok;
 }
 
-interface FoundBuilds extends DeploymentBuilds {
-  readonly deployment: string;
-}
-
-function writeRecords({ stdout }: Shell, { deployment, builds }: FoundBuilds): void {
-  const records = openRecords(stdout);
-  for (const { buildId, status, createdAt, open } of builds) {
-    const fields = { deployment, build_id: buildId, status, created_at: createdAt, open };
-    records.write({ type: 'build', ...fields });
-  }
-}
-
-function writeTable(shell: Shell, { deployment, current, builds }: FoundBuilds): void {
-  if (builds.length === 0) {
-    shell.stderr.write(`deployment ${deployment}: no worker with a version was ever seen\n`);
-    return;
-  }
+function buildTable(builds: DeploymentBuilds['builds']): readonly string[] {
   const columns = [
     { title: 'BUILD' },
     { title: 'STATUS' },
@@ -66,16 +56,12 @@ function writeTable(shell: Shell, { deployment, current, builds }: FoundBuilds):
     String(open),
     new Date(createdAt).toISOString().replace(/\.\d+Z$/, 'Z'),
   ]);
-  for (const line of table(columns, rows)) shell.stdout.write(`${line}\n`);
-  if (current === null) {
-    shell.stderr.write('no build is current, so none of them gets work: parley temporal promote BUILD\n');
-  }
+  return table(columns, rows);
 }
 
 /** What the commands about builds share: their options, and the server that they ask. */
-export interface VersionFlags extends ServerFlags {
+interface VersionFlags extends ServerFlags {
   readonly deployment?: string;
-  readonly json?: true;
 }
 
 interface AskedServer {
@@ -90,7 +76,7 @@ const DEPLOYMENT_DEFAULT = 'parley';
 const DEPLOYMENT = `deployment of the workers (default: engine.versioning.deployment, or ${DEPLOYMENT_DEFAULT})`;
 
 /** @throws ParleyError engine_unreachable, engine_misconfigured, unauthorized, forbidden */
-export async function askServer<Answer>(
+async function askServer<Answer>(
   shell: Shell,
   flags: VersionFlags,
   question: (server: AskedServer) => Promise<Answer>,
@@ -114,8 +100,7 @@ export async function askServer<Answer>(
 
 /** `parley temporal promote`: one build of the workers becomes the current one. */
 export function promoteCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('promote')
+  return new CliCommand('promote')
     .summary('make a build of the workers the current one')
     .description('Make a build the current one: everything that begins, begins on it.')
     .argument('<build>', 'build id, as "parley temporal versions" prints it')
@@ -129,28 +114,17 @@ export function promoteCommand({ shell, ends }: CommandContext): CliCommand {
 }
 
 async function promoteBuild(shell: Shell, buildId: string, flags: VersionFlags): Promise<ExitCode> {
-  const { json } = flags;
   const { promote } = await import('../../temporal/versioning/promote.ts');
-  const done = await askServer(shell, flags, async (server) => ({
+  const { deployment, previous, changed } = await askServer(shell, flags, async (server) => ({
     deployment: server.deployment,
     ...(await promote(server, { deployment: server.deployment, buildId })),
   }));
-  if (json === true) {
-    const fields = {
-      deployment: done.deployment,
-      build_id: buildId,
-      previous: done.previous,
-      changed: done.changed,
-    };
-    openRecords(shell.stdout).write({ type: 'promoted', ...fields });
-    return EXIT.ok;
-  }
-  const before = done.previous === null ? 'before it, none was' : `before it, ${done.previous} was`;
-  const text = done.changed ? `build ${buildId}: current now; ${before}` : `build ${buildId}: was current`;
-  shell.stdout.write(`${printable(text)}\n`);
-  if (done.changed && done.previous !== null) {
-    shell.stderr.write(`${printable(`to move what is open: parley temporal drain ${done.previous}`)}\n`);
-  }
+  const before = previous === null ? 'before it, none was' : `before it, ${previous} was`;
+  const text = changed ? `build ${buildId}: current now; ${before}` : `build ${buildId}: was current`;
+  const records = [{ type: 'promoted', deployment, build_id: buildId, previous, changed }];
+  writeAnswer(shell.stdout, flags, { records, lines: [printable(text)] });
+  if (flags.json !== true && changed && previous !== null)
+    shell.stderr.write(`${printable(`to move what is open: parley temporal drain ${previous}`)}\n`);
   return EXIT.ok;
 }
 
@@ -161,12 +135,11 @@ interface DrainFlags extends VersionFlags {
 
 /** Longer than a command takes as a rule; a set-up script may take more. */
 const WAIT_SECONDS = 600;
-const WAIT_SECONDS_MAX = 86_400;
+const parseSeconds = numberFrom(0, 86_400, 'a number of seconds');
 
 /** `parley temporal drain`: what is open on an old build moves to the current one. */
 export function drainCommand({ shell, ends }: CommandContext): CliCommand {
-  return new CliCommand()
-    .name('drain')
+  return new CliCommand('drain')
     .summary('move what is open on an old build to the current one')
     .description(
       'Ask every open entity of a build to go on with the current one, and wait until none is left.',
@@ -230,20 +203,10 @@ function finished(
   shell: Shell,
   { deployment, buildId, flags, asked, left, isInterrupted }: Finished,
 ): ExitCode {
-  if (flags.json === true) {
-    const fields = { deployment, build_id: buildId, asked, left };
-    openRecords(shell.stdout).write({ type: 'drained', ...fields });
-  } else {
-    const rest =
-      left === 0 ? 'nothing is open on it' : `${left} are still on it, and move when their work is done`;
-    shell.stdout.write(`${printable(`build ${buildId}: ${rest}`)}\n`);
-  }
+  const rest =
+    left === 0 ? 'nothing is open on it' : `${left} are still on it, and move when their work is done`;
+  const records = [{ type: 'drained', deployment, build_id: buildId, asked, left }];
+  writeAnswer(shell.stdout, flags, { records, lines: [printable(`build ${buildId}: ${rest}`)] });
   if (left === 0) return EXIT.ok;
   return isInterrupted ? EXIT.interrupted : EXIT.incomplete;
-}
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (/^\d+$/.test(text) && seconds <= WAIT_SECONDS_MAX) return seconds;
-  throw new InvalidArgumentError(`Give a number of seconds from 0 to ${WAIT_SECONDS_MAX}.`);
 }

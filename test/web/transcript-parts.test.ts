@@ -1,8 +1,7 @@
 /** What the page of a conversation decides by itself: pairs, colours, Markdown, comparisons, what is kept, keys. */
 import { describe, expect, it } from 'vitest';
 import { actionDetail } from '../../web/conversation/action-text.ts';
-import type { TranscriptEvent } from '../../web/conversation/event-text.ts';
-import { failureText } from '../../web/conversation/failure-text.ts';
+import { failureText, type TranscriptEvent } from '../../web/conversation/event-text.ts';
 import { matchOf } from '../../web/conversation/find-events.ts';
 import { costsOf, durationMs, entriesOf, exitCodeOf } from '../../web/conversation/transcript-entries.ts';
 import {

@@ -37,13 +37,11 @@ export function DeployForm(props: DeployFormProps): ReactElement {
   );
   return (
     <WorkForm
-      {...{
-        className: 'card stack',
-        labelledBy: id,
-        word: 'Save and deploy',
-        disabled: isSame,
-        work: deploy,
-      }}
+      className="card stack"
+      labelledBy={id}
+      word="Save and deploy"
+      disabled={isSame}
+      work={deploy}
       beside={onDiscard === undefined ? null : discard}
     >
       <h2 id={id}>{title}</h2>

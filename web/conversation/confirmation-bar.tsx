@@ -9,13 +9,11 @@ import { Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useSession } from '../session/session.ts';
 import { ActionDetail } from './action-detail.tsx';
-import type { ConversationRecord } from './conversation-table.tsx';
+import type { ChangingProps } from './conversation-table.tsx';
 import { pendingActions } from './pending-actions.ts';
 
-export interface ConfirmationBarProps {
-  readonly record: ConversationRecord;
+interface ConfirmationBarProps extends ChangingProps {
   readonly events: readonly StreamedEvent[];
-  onChange(): void;
 }
 
 export function ConfirmationBar({ record, events, onChange }: ConfirmationBarProps): ReactElement | null {

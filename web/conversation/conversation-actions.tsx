@@ -12,17 +12,12 @@ import { useAction } from '../data/use-action.ts';
 import { goTo } from '../routing/use-place.ts';
 import { useSession } from '../session/session.ts';
 import { parsedTags, tagsText } from '../text/tags.ts';
-import type { ConversationRecord } from './conversation-table.tsx';
+import type { ChangingProps } from './conversation-table.tsx';
 import { saveFile } from './save-file.ts';
 
 const AT_WORK = new Set(['RUNNING', 'WAITING_FOR_CONFIRMATION']);
 
-export interface ConversationActionsProps {
-  readonly record: ConversationRecord;
-  onChange(): void;
-}
-
-export function ConversationActions({ record, onChange }: ConversationActionsProps): ReactElement {
+export function ConversationActions({ record, onChange }: ChangingProps): ReactElement {
   const { client } = useSession();
   const [asked, setAsked] = useState<'stop' | 'delete' | 'edit' | null>(null);
   const action = useAction(onChange);
@@ -89,10 +84,8 @@ export function ConversationActions({ record, onChange }: ConversationActionsPro
   );
 }
 
-interface EditDialogProps {
-  readonly record: ConversationRecord;
+interface EditDialogProps extends ChangingProps {
   onLeave(): void;
-  onChange(): void;
 }
 
 /** Title and tags of a conversation, changed. */

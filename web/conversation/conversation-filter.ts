@@ -3,8 +3,8 @@
  * Owns the fields; half a tag or half a day is no filter yet.
  */
 import type { InputOf } from '../../api/client/client.ts';
-import { beginOf, type FilterField, wordChoices } from '../lists/filter-field.ts';
-import { EXECUTION_WORDS, labelOf, SANDBOX_WORDS } from '../text/words.ts';
+import { beginOf, choice, type FilterField, wordChoices } from '../lists/filter-field.ts';
+import { EXECUTION_WORDS, SANDBOX_WORDS } from '../text/words.ts';
 
 type Query = NonNullable<InputOf<'search_app_conversations'>['query']>;
 
@@ -16,18 +16,8 @@ export type ConversationFilter = typeof FIRST_CONVERSATIONS;
 
 export const CONVERSATION_FIELDS: readonly FilterField<Exclude<keyof ConversationFilter, 'sort'>>[] = [
   { name: 'title', label: 'Title contains', kind: 'text' },
-  {
-    name: 'agent',
-    label: 'Agent',
-    kind: 'choice',
-    choices: wordChoices('Every agent', EXECUTION_WORDS, labelOf),
-  },
-  {
-    name: 'sandbox',
-    label: 'Status of the sandbox',
-    kind: 'choice',
-    choices: wordChoices('Every sandbox', SANDBOX_WORDS, labelOf),
-  },
+  choice('agent', 'Agent', wordChoices('Every agent', EXECUTION_WORDS)),
+  choice('sandbox', 'Status of the sandbox', wordChoices('Every sandbox', SANDBOX_WORDS)),
   { name: 'tag', label: 'Tag (name=value)', kind: 'text' },
   { name: 'in', label: 'Id of the sandbox', kind: 'text' },
   { name: 'from', label: 'Created from', kind: 'day' },

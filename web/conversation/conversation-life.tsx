@@ -6,7 +6,7 @@ import type { ReactElement } from 'react';
 import type { StreamedEvent } from '../../api/client/client.ts';
 import { Notice } from '../components/parts.tsx';
 import type { ConversationRecord } from './conversation-table.tsx';
-import { failureText } from './failure-text.ts';
+import { failureText } from './event-text.ts';
 
 export interface ConversationLifeProps {
   readonly record: ConversationRecord;

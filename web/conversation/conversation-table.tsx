@@ -16,7 +16,13 @@ export type ConversationRecord = ResultOf<'search_app_conversations'>['items'][n
 
 /** What every view of one conversation gets; conversation-views.tsx loads the views. */
 export interface ViewProps {
+  readonly id: string;
+}
+
+/** What every part gets by which the conversation can be changed. */
+export interface ChangingProps {
   readonly record: ConversationRecord;
+  onChange(): void;
 }
 
 const SHOWN: readonly Column<ConversationRecord>[] = [

@@ -6,7 +6,8 @@ import { lazy, type ReactElement, Suspense } from 'react';
 import { Empty } from '../components/parts.tsx';
 import { Link } from '../routing/link.tsx';
 import type { ConversationView } from '../routing/place.ts';
-import type { ViewProps } from './conversation-table.tsx';
+import { Awake } from '../work/awake.tsx';
+import type { ConversationRecord } from './conversation-table.tsx';
 
 const NAMES: readonly (readonly [view: ConversationView | null, name: string])[] = [
   [null, 'Conversation'],
@@ -47,11 +48,24 @@ export function ViewLinks({ id, view }: ViewLinksProps): ReactElement {
   );
 }
 
-export function WorkView({ view, record }: ViewProps & { readonly view: ConversationView }): ReactElement {
+interface WorkViewProps {
+  readonly view: ConversationView;
+  readonly record: ConversationRecord;
+}
+
+/** All but the usage read the workspace, whose sandbox may not be up. */
+export function WorkView({ view, record }: WorkViewProps): ReactElement {
   const View = VIEWS[view];
+  const shown = <View id={record.id} />;
   return (
     <Suspense fallback={<Empty isKnown={false} />}>
-      <View record={record} />
+      {view === 'usage' ? (
+        shown
+      ) : (
+        <Awake key={view} record={record}>
+          {shown}
+        </Awake>
+      )}
     </Suspense>
   );
 }

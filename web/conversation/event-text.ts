@@ -149,3 +149,15 @@ function trouble(who: string, body: string): EventText {
 function state(head: string): EventText {
   return { who: '', look: 'state', head, body: '', isCode: false };
 }
+
+const FAILED = new Set(['ERROR', 'STUCK']);
+
+/** Null for an agent that has not failed. The last error counts: what came before it, it has outlived. */
+export function failureText(executionStatus: string | null, events: readonly StreamedEvent[]): string | null {
+  if (!FAILED.has((executionStatus ?? '').toUpperCase())) return null;
+  const last = events.findLast(({ event: { kind } }) => kind.endsWith('ErrorEvent'))?.event;
+  if (last === undefined) return 'no reason was given.';
+  const code = textField(last, 'code');
+  const detail = textField(last, 'detail') || textField(last, 'error');
+  return [code, detail].filter((part) => part !== '').join(': ');
+}

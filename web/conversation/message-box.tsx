@@ -7,14 +7,9 @@ import { Button } from '../components/form.tsx';
 import { Notice, Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { useSession } from '../session/session.ts';
-import type { ConversationRecord } from './conversation-table.tsx';
+import type { ChangingProps } from './conversation-table.tsx';
 
-export interface MessageBoxProps {
-  readonly record: ConversationRecord;
-  onChange(): void;
-}
-
-export function MessageBox({ record, onChange }: MessageBoxProps): ReactElement | null {
+export function MessageBox({ record, onChange }: ChangingProps): ReactElement | null {
   const { client } = useSession();
   const [text, setText] = useState('');
   const [answer, setAnswer] = useState<string | null>(null);

@@ -2,6 +2,8 @@
  * Fields that narrow a list, as data, and what they come to.
  * Owns their kinds and how a day becomes an instant; how a field is drawn is the bar's.
  */
+import { labelOf } from '../text/words.ts';
+
 export type FilterField<Name extends string> = {
   readonly name: Name;
   readonly label: string;
@@ -9,18 +11,17 @@ export type FilterField<Name extends string> = {
   | { readonly kind: 'text' }
   /** A day of the reader's zone. */
   | { readonly kind: 'day' }
-  | {
-      readonly kind: 'choice';
-      readonly choices: readonly (readonly [value: string, label: string])[];
-    }
+  | { readonly kind: 'choice'; readonly choices: Choices }
 );
 
-/** As choices of a field, behind one for all of them. */
-export function wordChoices(
-  all: string,
-  words: readonly string[],
-  labelOf: (word: string) => string,
-): readonly (readonly [string, string])[] {
+type Choices = readonly (readonly [value: string, label: string])[];
+
+export function choice<Name extends string>(name: Name, label: string, choices: Choices): FilterField<Name> {
+  return { name, label, kind: 'choice', choices };
+}
+
+/** Words of the API as choices, behind one for all of them. */
+export function wordChoices(all: string, words: readonly string[]): Choices {
   return [['', all], ...words.map((word) => [word, labelOf(word)] as const)];
 }
 

@@ -7,7 +7,7 @@ import { Loaded } from '../components/parts.tsx';
 import { figures, head, Table, text } from '../components/table.tsx';
 import { usePolled } from '../data/use-polled.ts';
 import { FilterBar } from '../lists/filter-bar.tsx';
-import type { FilterField } from '../lists/filter-field.ts';
+import { choice, type FilterField } from '../lists/filter-field.ts';
 import { useListState } from '../lists/use-list-state.ts';
 import { useSession } from '../session/session.ts';
 import { usdOfNano } from '../text/money.ts';
@@ -23,25 +23,19 @@ const FIRST = { by: 'model', span: '7' };
 const DIMENSIONS = ['model', 'user', 'team', 'tag', 'key'] as const;
 
 const FIELDS: readonly FilterField<keyof typeof FIRST>[] = [
-  {
-    name: 'by',
-    label: 'By',
-    kind: 'choice',
-    choices: DIMENSIONS.map((one) => [one, `By ${one}`] as const),
-  },
-  {
-    name: 'span',
-    label: 'Span',
-    kind: 'choice',
-    choices: [
-      ['1', 'Last 24 hours'],
-      ['2', 'Last 48 hours'],
-      ['7', 'Last 7 days'],
-      ['30', 'Last 30 days'],
-      ['90', 'Last 90 days'],
-      ['365', 'Last 365 days'],
-    ],
-  },
+  choice(
+    'by',
+    'By',
+    DIMENSIONS.map((one) => [one, `By ${one}`]),
+  ),
+  choice('span', 'Span', [
+    ['1', 'Last 24 hours'],
+    ['2', 'Last 48 hours'],
+    ['7', 'Last 7 days'],
+    ['30', 'Last 30 days'],
+    ['90', 'Last 90 days'],
+    ['365', 'Last 365 days'],
+  ]),
 ];
 
 export function SpendSection(): ReactElement {

@@ -8,10 +8,9 @@ import { OPERATIONS } from '../../api/client/operations.ts';
 import { AUDIT_COLUMNS } from '../admin/audit-table.tsx';
 import { PageHead } from '../components/page-head.tsx';
 import { useAnswer } from '../data/use-polled.ts';
-import { beginOf, type FilterField, wordChoices } from '../lists/filter-field.ts';
+import { beginOf, choice, type FilterField, wordChoices } from '../lists/filter-field.ts';
 import { FilteredListing } from '../lists/listing.tsx';
 import { pageQuery, useListState } from '../lists/use-list-state.ts';
-import { labelOf } from '../text/words.ts';
 
 type Query = NonNullable<InputOf<'search_audit'>['query']>;
 
@@ -27,23 +26,9 @@ const ACTIONS = [
 
 const FIELDS: readonly FilterField<keyof typeof FIRST>[] = [
   { name: 'who', label: 'User', kind: 'text' },
-  {
-    name: 'action',
-    label: 'Action',
-    kind: 'choice',
-    choices: wordChoices('Every action', ACTIONS, labelOf),
-  },
+  choice('action', 'Action', wordChoices('Every action', ACTIONS)),
   { name: 'about', label: 'About contains', kind: 'text' },
-  {
-    name: 'outcome',
-    label: 'Outcome',
-    kind: 'choice',
-    choices: [
-      ['', 'Every outcome'],
-      ['done', 'Done'],
-      ['refused', 'Refused'],
-    ],
-  },
+  choice('outcome', 'Outcome', wordChoices('Every outcome', ['done', 'refused'])),
   { name: 'from', label: 'From', kind: 'day' },
   { name: 'until', label: 'Until', kind: 'day' },
 ];

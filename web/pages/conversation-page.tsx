@@ -9,7 +9,7 @@ import { ConfirmationBar } from '../conversation/confirmation-bar.tsx';
 import { ConversationActions } from '../conversation/conversation-actions.tsx';
 import { ConversationFacts } from '../conversation/conversation-facts.tsx';
 import { ConversationLife } from '../conversation/conversation-life.tsx';
-import type { ConversationRecord } from '../conversation/conversation-table.tsx';
+import type { ChangingProps } from '../conversation/conversation-table.tsx';
 import { ViewLinks, WorkView } from '../conversation/conversation-views.tsx';
 import { MessageBox } from '../conversation/message-box.tsx';
 import { SearchPanel } from '../conversation/search-panel.tsx';
@@ -61,10 +61,8 @@ export function ConversationPage({ id, view }: ConversationPageProps): ReactElem
   );
 }
 
-interface TalkProps {
-  readonly record: ConversationRecord;
+interface TalkProps extends ChangingProps {
   readonly followed: FollowedEvents;
-  onChange(): void;
 }
 
 function Talk({ record, followed, onChange }: TalkProps): ReactElement {

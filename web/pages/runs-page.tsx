@@ -7,7 +7,7 @@ import { PageHead } from '../components/page-head.tsx';
 import { Badge, When } from '../components/parts.tsx';
 import { type Column, figures, head, text } from '../components/table.tsx';
 import { useAnswer } from '../data/use-polled.ts';
-import type { FilterField } from '../lists/filter-field.ts';
+import { choice, type FilterField } from '../lists/filter-field.ts';
 import { FilteredListing } from '../lists/listing.tsx';
 import { pageQuery, useListState } from '../lists/use-list-state.ts';
 import { Link } from '../routing/link.tsx';
@@ -18,16 +18,11 @@ const FIRST = { name: '', state: '' };
 
 const FIELDS: readonly FilterField<'name' | 'state'>[] = [
   { name: 'name', label: 'Name of the job', kind: 'text' },
-  {
-    name: 'state',
-    label: 'State',
-    kind: 'choice',
-    choices: [
-      ['', 'All runs'],
-      ['open', 'Those that go on'],
-      ['finished', 'Those that have ended'],
-    ],
-  },
+  choice('state', 'State', [
+    ['', 'All runs'],
+    ['open', 'Those that go on'],
+    ['finished', 'Those that have ended'],
+  ]),
 ];
 
 const COLUMNS: readonly Column<RunRecord>[] = [

@@ -11,7 +11,7 @@ import { Problems } from '../components/parts.tsx';
 import { useAction } from '../data/use-action.ts';
 import { usePolled } from '../data/use-polled.ts';
 import { BulkBar } from '../lists/bulk-bar.tsx';
-import type { FilterField } from '../lists/filter-field.ts';
+import { choice, type FilterField } from '../lists/filter-field.ts';
 import { FilteredListing } from '../lists/listing.tsx';
 import { useSelection } from '../lists/selection.tsx';
 import { pageQuery, useListState } from '../lists/use-list-state.ts';
@@ -27,16 +27,11 @@ const LIVING = 'living';
 const FIRST = { status: LIVING, id: '', sort: 'CREATED_AT_DESC' };
 
 const FIELDS: readonly FilterField<'status' | 'id'>[] = [
-  {
-    name: 'status',
-    label: 'Status',
-    kind: 'choice',
-    choices: [
-      [LIVING, 'All that live'],
-      ...SANDBOX_WORDS.map((word) => [word, labelOf(word)] as const),
-      ['all', 'All, those that are gone too'],
-    ],
-  },
+  choice('status', 'Status', [
+    [LIVING, 'All that live'],
+    ...SANDBOX_WORDS.map((word) => [word, labelOf(word)] as const),
+    ['all', 'All, those that are gone too'],
+  ]),
   { name: 'id', label: 'Id begins with', kind: 'text' },
 ];
 

@@ -4,10 +4,9 @@
  */
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useAnswer } from '../data/use-polled.ts';
-import { type FilterField, wordChoices } from '../lists/filter-field.ts';
+import { choice, type FilterField, wordChoices } from '../lists/filter-field.ts';
 import { FilteredListing } from '../lists/listing.tsx';
 import { pageQuery } from '../lists/use-list-state.ts';
-import { labelOf } from '../text/words.ts';
 import { ItemEvidence } from './item-evidence.tsx';
 import { type ItemSort, itemColumns } from './item-table.tsx';
 import type { RunItem, RunRecord } from './run-phase.ts';
@@ -106,12 +105,7 @@ function queryOf({ state, key, model, repository, tag }: ItemFilter) {
 }
 
 const ITEM_FIELDS: readonly FilterField<keyof ItemFilter>[] = [
-  {
-    name: 'state',
-    label: 'Outcome',
-    kind: 'choice',
-    choices: wordChoices('Every outcome', STATES, labelOf),
-  },
+  choice('state', 'Outcome', wordChoices('Every outcome', STATES)),
   { name: 'key', label: 'Key contains', kind: 'text' },
   { name: 'model', label: 'Model', kind: 'text' },
   { name: 'repository', label: 'Repository (owner/name)', kind: 'text' },

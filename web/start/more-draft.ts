@@ -22,7 +22,7 @@ export interface MoreDraft {
 
 export const NO_MORE: MoreDraft = { model: '', tags: '', plugins: '', secrets: [] };
 
-type StartBody = NonNullable<InputOf<'start_app_conversation'>['body']>;
+export type StartBody = NonNullable<InputOf<'start_app_conversation'>['body']>;
 
 export function moreOf({ model, tags, plugins, secrets }: MoreDraft): StartBody {
   const named = valuesOf(secrets);

@@ -3,7 +3,6 @@
  * Owns the form; where it is placed follows the user's settings unless a sandbox is named.
  */
 import { type ReactElement, useState } from 'react';
-import type { InputOf } from '../../api/client/client.ts';
 import { FormDialog } from '../components/dialog.tsx';
 import { ChoiceField, Field, TextField, CodeField } from '../components/form.tsx';
 import { NamedRows } from '../components/named-rows.tsx';
@@ -11,11 +10,10 @@ import { useAnswer } from '../data/use-polled.ts';
 import { goTo } from '../routing/use-place.ts';
 import { useSession } from '../session/session.ts';
 import { GROUPING_LABELS } from '../text/words.ts';
-import { moreOf, NO_MORE, type MoreDraft } from './more-draft.ts';
+import { type MoreDraft, moreOf, NO_MORE, type StartBody } from './more-draft.ts';
 
 const EMPTY = { message: '', title: '', repository: '', branch: '', sandbox: '', ...NO_MORE };
 type Draft = typeof EMPTY;
-type StartBody = NonNullable<InputOf<'start_app_conversation'>['body']>;
 
 export function StartDialog({ onLeave }: { onLeave(): void }): ReactElement {
   const { client } = useSession();

@@ -99,35 +99,24 @@ function withCode(style: Style, code: number): Style {
   if (code >= 90 && code <= 97) return { ...style, colour: code - 90 + 8 };
   if (code >= 40 && code <= 47) return { ...style, ground: code - 40 };
   if (code >= 100 && code <= 107) return { ...style, ground: code - 100 + 8 };
-  switch (code) {
-    case 0:
-      return PLAIN;
-    case 1:
-      return { ...style, isBold: true };
-    case 2:
-      return { ...style, isFaint: true };
-    case 3:
-      return { ...style, isItalic: true };
-    case 4:
-      return { ...style, isUnderlined: true };
-    case 7:
-      return { ...style, isInverse: true };
-    case 22:
-      return { ...style, isBold: false, isFaint: false };
-    case 23:
-      return { ...style, isItalic: false };
-    case 24:
-      return { ...style, isUnderlined: false };
-    case 27:
-      return { ...style, isInverse: false };
-    case 39:
-      return { ...style, colour: null };
-    case 49:
-      return { ...style, ground: null };
-    default:
-      return style;
-  }
+  if (code === 0) return PLAIN;
+  const change = CODES[code];
+  return change === undefined ? style : { ...style, ...change };
 }
+
+const CODES: Readonly<Record<number, Partial<Style>>> = {
+  1: { isBold: true },
+  2: { isFaint: true },
+  3: { isItalic: true },
+  4: { isUnderlined: true },
+  7: { isInverse: true },
+  22: { isBold: false, isFaint: false },
+  23: { isItalic: false },
+  24: { isUnderlined: false },
+  27: { isInverse: false },
+  39: { colour: null },
+  49: { ground: null },
+};
 
 const LEVELS = [0, 95, 135, 175, 215, 255] as const;
 

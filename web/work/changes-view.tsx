@@ -10,7 +10,6 @@ import type { ViewProps } from '../conversation/conversation-table.tsx';
 import { useAnswer, usePolled } from '../data/use-polled.ts';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';
-import { Awake } from './awake.tsx';
 import { Comparison, type ComparisonLook } from './comparison.tsx';
 import { FileTreeList } from './file-tree-list.tsx';
 import { treeOf } from './file-tree.ts';
@@ -22,15 +21,7 @@ const EVERY_MS = 10_000;
 /** More on one side is to be downloaded. */
 const COMPARED_CHARS_MAX = 400_000;
 
-export function ChangesView({ record }: ViewProps): ReactElement {
-  return (
-    <Awake record={record}>
-      <Changes id={record.id} />
-    </Awake>
-  );
-}
-
-function Changes({ id }: { readonly id: string }): ReactElement {
+export function ChangesView({ id }: ViewProps): ReactElement {
   const [chosen, setChosen] = useState<string | null>(null);
   const [look, setLook] = useState<ComparisonLook>('unified');
   const changes = useAnswer('listGitChanges', { params: { conversation_id: id }, query: {} }, EVERY_MS);

@@ -13,7 +13,6 @@ import { useAction } from '../data/use-action.ts';
 import { useAnswer, usePolled } from '../data/use-polled.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { useSession } from '../session/session.ts';
-import { Awake } from './awake.tsx';
 import { FileTreeList } from './file-tree-list.tsx';
 import { treeOf } from './file-tree.ts';
 
@@ -22,15 +21,7 @@ const EVERY_MS = 15_000;
 /** So many are listed by the API. */
 const LISTED_MAX = 10_000;
 
-export function FilesView({ record }: ViewProps): ReactElement {
-  return (
-    <Awake record={record}>
-      <Files id={record.id} />
-    </Awake>
-  );
-}
-
-function Files({ id }: { readonly id: string }): ReactElement {
+export function FilesView({ id }: ViewProps): ReactElement {
   const [chosen, setChosen] = useState<string | null>(null);
   const [wanted, setWanted] = useState('');
   const files = useAnswer('listWorkspaceFiles', { params: { conversation_id: id }, query: {} }, EVERY_MS);

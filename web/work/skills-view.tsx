@@ -11,19 +11,10 @@ import { usePolled } from '../data/use-polled.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 import { useSession } from '../session/session.ts';
 import { labelOf } from '../text/words.ts';
-import { Awake } from './awake.tsx';
 
 const EVERY_MS = 30_000;
 
-export function SkillsView({ record }: ViewProps): ReactElement {
-  return (
-    <Awake record={record}>
-      <Surfaces id={record.id} />
-    </Awake>
-  );
-}
-
-function Surfaces({ id }: { readonly id: string }): ReactElement {
+export function SkillsView({ id }: ViewProps): ReactElement {
   const { client } = useSession();
   const ask = useCallback(
     async (signal: AbortSignal) => {

@@ -19,8 +19,8 @@ const COLUMNS: readonly Column<ResultOf<'get_conversation_usage'>['models'][numb
   ...[OUTPUT, COST],
 ];
 
-export function UsageView({ record }: ViewProps): ReactElement {
-  const usage = useAnswer('getConversationUsage', { params: { conversation_id: record.id } }, EVERY_MS);
+export function UsageView({ id }: ViewProps): ReactElement {
+  const usage = useAnswer('getConversationUsage', { params: { conversation_id: id } }, EVERY_MS);
   return (
     <Loaded
       of={usage}

@@ -21,7 +21,6 @@ const LISTS: Readonly<Record<string, string>> = {
 };
 const ALONE: Readonly<Record<string, string>> = {
   'web/session/key-memory.ts': 'the one place where a key may be kept, as another law says',
-  'cli/completions.ts': 'loaded when a shell asks for completions, and by no other command',
   'runtimes/process/inside/agent-role.ts': 'the second of two processes that one program is',
 };
 
