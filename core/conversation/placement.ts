@@ -3,12 +3,8 @@
  * Owns the orders to placement and their bound; which sandbox it is, is decided where attachments are kept (D16).
  */
 import type { SandboxId } from '../ids.ts';
-import {
-  CAPACITY_POLL_MS,
-  PLACEMENT_ATTEMPTS_MAX,
-  PLACEMENT_TIMEOUT_MS,
-  START_TASK_TIMEOUT_MS,
-} from '../limits.ts';
+import { PLACEMENT_ATTEMPTS_MAX, PLACEMENT_TIMEOUT_MS, START_TASK_TIMEOUT_MS } from '../limits.ts';
+import { pollAgainMs } from '../placement/line.ts';
 import type { SandboxEvent } from '../sandbox/message.ts';
 import type { ConversationEvent, ConversationOrder } from './message.ts';
 import type { ConversationState } from './state.ts';
@@ -46,7 +42,8 @@ export function waitForSlot(context: ConversationContext, event: EventOf<'placem
   removeLeftBehind(context, event);
   state.awaiting = null;
   state.waitsFor = event.detail;
-  state.startDeadline = context.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
+  // It is placed for the first time: all its life it has waited.
+  state.startDeadline = context.now + pollAgainMs(event.lookAgainMs, context.now - state.createdAt);
   if (state.roomOffered === true) askAgain(context);
 }
 

@@ -120,6 +120,15 @@ export function pollForRoomMs(position: number): number {
   return Math.min(POLL_MS_MAX, position * POLL_MS);
 }
 
+/** The longer a waiter has waited, the later it polls again, so that a wait for a night costs few polls. */
+const WAITED_PER_POLL = 120;
+
+/** How long a waiter waits for an offer of room before it polls by itself; `lookAgainMs` as placement answered. */
+export function pollAgainMs(lookAgainMs: number | undefined, waitedMs: number): number {
+  const rarely = Math.min(POLL_MS_MAX, Math.floor(waitedMs / WAITED_PER_POLL));
+  return Math.max(lookAgainMs ?? CAPACITY_POLL_MS, rarely);
+}
+
 /** Beside the notice of a worker that begins: its lease may run again, or its labels may be others. */
 const POLL_FOR_HOST_MS = 60_000;
 

@@ -6,7 +6,6 @@ import { idleAt } from './activity.ts';
 import {
   ARCHIVE_ATTEMPTS_MAX,
   ARCHIVE_RETRY_MS,
-  CAPACITY_POLL_MS,
   LOOK_AGE_MAX_MS,
   PAUSE_TIMEOUT_MS,
   RELEASE_ATTEMPTS_MAX,
@@ -14,6 +13,7 @@ import {
   RESUME_ATTEMPTS_MAX,
 } from '../limits.ts';
 import { HOST_LOST, RUNTIME_GONE } from '../machine/projection.ts';
+import { pollAgainMs } from '../placement/line.ts';
 import type { SandboxEvent } from './message.ts';
 import { attachedIds } from './state.ts';
 import {
@@ -214,7 +214,8 @@ export function slotWaits(context: SandboxContext, event: EventOf<'slotWaits'>):
   if (!isAwaited(context, event)) return;
   context.state.awaiting = null;
   context.state.detail = event.detail;
-  context.state.phaseDeadline = context.now + (event.lookAgainMs ?? CAPACITY_POLL_MS);
+  const waitedMs = context.now - (context.state.inLineSince ?? context.now);
+  context.state.phaseDeadline = context.now + pollAgainMs(event.lookAgainMs, waitedMs);
   if (context.state.roomOffered === true) askForSlot(context);
 }
 

@@ -116,6 +116,7 @@ export function beginReserve(context: SandboxContext): void {
   const { state } = context;
   enter(context, 'reserving');
   state.wanted = null;
+  state.inLineSince = context.now;
   askForSlot(context);
 }
 

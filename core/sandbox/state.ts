@@ -99,6 +99,8 @@ export interface SandboxState {
   readonly inRun?: true | undefined;
   /** There was room while it requested a slot, which may have been too early for it; absent otherwise. */
   readonly roomOffered?: true | undefined;
+  /** Since when it requests a slot for its latest resume; absent before the first. */
+  readonly inLineSince?: number | undefined;
   readonly seen: SeenRequests;
 }
 

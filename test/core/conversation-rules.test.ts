@@ -9,6 +9,7 @@ import {
 import { conversationSnapshot } from '../../core/conversation/state.ts';
 import { sandboxId } from '../../core/ids.ts';
 import { isBrief } from '../../core/machine/resource.ts';
+import { SECOND_MS } from '../../core/time.ts';
 import * as at from './conversation-life.ts';
 import { SPEC } from './sandbox-life.ts';
 
@@ -58,6 +59,17 @@ describe('the start (D16, D18)', () => {
       life.attachAnswered(false).placed(sandboxId(String(tried).padStart(32, '2')));
     expect(life.its.excluded).toHaveLength(PLACEMENT_ATTEMPTS_MAX - 1);
     expect(life.attachAnswered(false).its).toMatchObject({ phase: 'startFailed', startTask: 'ERROR' });
+  });
+
+  it('polls for a place the more seldom the longer it waits in the line (D29)', () => {
+    const life = at.placing();
+    const waits = Array.from({ length: 800 }, () => {
+      life.answer('placementWaits', { detail: 'capacity', lookAgainMs: SECOND_MS });
+      const from = life.now;
+      return life.timer().now - from;
+    });
+    expect([waits[0], waits[30], waits.at(-1)]).toEqual([SECOND_MS, SECOND_MS, 30 * SECOND_MS]);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
   });
 
   it('gives the last place back that was refused, and takes no other', () => {

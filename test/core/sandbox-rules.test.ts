@@ -265,6 +265,17 @@ describe('attachment and capacity (D16, D17)', () => {
     ]);
   });
 
+  it('polls for a slot the more seldom the longer its resume waits in the line (D29)', () => {
+    const life = at.reserving();
+    const waits = Array.from({ length: 800 }, () => {
+      life.answer('slotWaits', { detail: 'capacity', lookAgainMs: SECOND_MS });
+      const from = life.now;
+      return life.timer().now - from;
+    });
+    expect([waits[0], waits[30], waits.at(-1)]).toEqual([SECOND_MS, SECOND_MS, 30 * SECOND_MS]);
+    expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+  });
+
   it('takes nobody in again who has left, whenever the message about it comes', () => {
     const answers = (life: at.SandboxLife) => told(life, 'attachAnswered').map((event) => event);
     const late = at.running().send({ type: 'detached', conversationId: FIRST }).attach(FIRST);

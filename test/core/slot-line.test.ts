@@ -6,6 +6,7 @@ import type { HostCandidate } from '../../core/placement/choose-host.ts';
 import { hostSeats } from '../../core/placement/host-seats.ts';
 import {
   describeWait,
+  pollAgainMs,
   pollForHostMs,
   pollForRoomMs,
   positionOf,
@@ -14,6 +15,7 @@ import {
   type SlotCounts,
   type Waiter,
 } from '../../core/placement/line.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 
 const stand = (waiterId: string, user = 'u'): Waiter => ({
   waiterId,
@@ -166,6 +168,18 @@ describe('positions in the line', () => {
 
   it('look for room soon in front, and seldom far behind', () => {
     expect([1, 2, 1_000].map(pollForRoomMs)).toEqual([1_000, 2_000, 30_000]);
+  });
+
+  it.each([
+    { lookAgainMs: 1_000, waitedMs: 0, polls: 1_000 },
+    { lookAgainMs: 1_000, waitedMs: 2 * MINUTE_MS, polls: 1_000 },
+    { lookAgainMs: 2_000, waitedMs: 10 * MINUTE_MS, polls: 5_000 },
+    { lookAgainMs: 1_000, waitedMs: HOUR_MS, polls: 30_000 },
+    { lookAgainMs: 1_000, waitedMs: 7 * DAY_MS, polls: 30_000 },
+    { lookAgainMs: 2 * MINUTE_MS, waitedMs: 7 * DAY_MS, polls: 2 * MINUTE_MS },
+    { lookAgainMs: undefined, waitedMs: 0, polls: 15 * MINUTE_MS },
+  ])('polls after $polls ms when it has waited for $waitedMs', ({ lookAgainMs, waitedMs, polls }) => {
+    expect(pollAgainMs(lookAgainMs, waitedMs)).toBe(polls);
   });
 });
 
