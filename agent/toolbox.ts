@@ -30,9 +30,14 @@ const HIDDEN_PREFIX = 'X_';
 const VARIABLE = /^(?!(?:PPID|UID|EUID|SHELLOPTS|BASHOPTS|IFS|__parley)$)[A-Za-z_][A-Za-z0-9_]*$/;
 /**
  * Process 1 of the place: there until the server ends, and whatever is left behind is its to reap. Its own namespace
- * cannot end it. activities/leftover-processes.ts knows it by its name.
+ * cannot end it. It says a line once it is there. activities/leftover-processes.ts knows it by its name.
  */
-const KEEPER = ['bash', '-c', 'exec 4>&- 9<&-; while read -r line; do :; done', 'parley-toolbox'];
+const KEEPER = [
+  'bash',
+  '-c',
+  'exec 4>&- 9<&-; echo; exec >&-; while read -r line; do :; done',
+  'parley-toolbox',
+];
 
 /** What changes more than one process when it is written; covered here, because the server must see all of `/proc`. */
 const KERNEL_SETTINGS = ['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'pressure'].map(
@@ -180,8 +185,10 @@ function makePlace(parts: ToolboxParts): Promise<number> {
   const own = [...alone, ...viewOf(parts), ...status, '--', ...KEEPER];
   const child = spawn('/bin/sh', ['-c', OPEN_FILES, 'sh', parts.filter, parts.bwrap, ...own], {
     env: { PATH: process.env['PATH'] ?? '' },
-    stdio: ['pipe', 'ignore', 'pipe', 'ignore', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', 'ignore', 'pipe'],
   });
+  // Bubblewrap reports the number before users are mapped in the namespace, and who enters it then is nobody there.
+  const isThere = new Promise<void>((resolve) => child.stdout?.once('data', () => resolve()));
   let complaint = '';
   child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(0, 1_000)));
   return new Promise((resolve, reject) => {
@@ -191,7 +198,7 @@ function makePlace(parts: ToolboxParts): Promise<number> {
     };
     child.once('error', failed);
     child.once('close', failed);
-    onStarted(child, (pid) => resolve(pid));
+    onStarted(child, (pid) => void isThere.then(() => resolve(pid)));
   });
 }
 

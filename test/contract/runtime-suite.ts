@@ -87,7 +87,8 @@ export function describeRuntime(createHarness: () => Promise<RuntimeHarness>): v
     writeFileSync(path.join(outside, 'file'), 'still there');
     const sandbox = await up(newRequest());
     const make = `mkdir -p a/b && ln -s ${outside} a/out && : > "a/$(printf 'x\\377y')" && chmod 500 a/b a`;
-    expect((await runInside(sandbox, make)).code).toBe(0);
+    const made = await runInside(sandbox, make);
+    expect(made.code, made.stderr).toBe(0);
     await runtime.destroy(sandbox.id);
     expect(await runtime.list()).toEqual([]);
     expect(readFileSync(path.join(outside, 'file'), 'utf8')).toBe('still there');
@@ -110,7 +111,7 @@ export function describeRuntime(createHarness: () => Promise<RuntimeHarness>): v
     });
     expect(await runtime.inspect(newId())).toEqual({ kind: 'gone' });
     const again = await up(newRequest({ sandboxId: sandbox.id, generation: 2 }));
-    expect((await runInside(again, 'true')).code).toBe(0);
+    expect(await runInside(again, 'true')).toMatchObject({ code: 0 });
   });
 
   it('never calls a sandbox crashed or gone while it comes up again', async () => {
