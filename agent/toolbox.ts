@@ -187,7 +187,7 @@ function makePlace(parts: ToolboxParts): Promise<number> {
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['pipe', 'pipe', 'pipe', 'ignore', 'pipe'],
   });
-  // Bubblewrap reports the number before users are mapped in the namespace, and who enters it then is nobody there.
+  // Bubblewrap reports the number before users are mapped in the namespace, and who enters it by then has no user there.
   const isThere = new Promise<void>((resolve) => child.stdout?.once('data', () => resolve()));
   let complaint = '';
   child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(0, 1_000)));

@@ -1,6 +1,6 @@
 /** The console in headless Chromium, on a real `parley serve` with a run in progress. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { callServed } from '../api/served.ts';
 import { eventually } from '../api/service.ts';
 import type { AtEnd } from '../helpers/end-process.ts';
@@ -29,6 +29,11 @@ describeWith('chromium', 'the console', () => {
     await closeConsoleWorld(world);
     for (const end of ends.reverse()) await end();
   }, ALL_MS_MAX);
+
+  // What the page showed tells what a wait without an end was for.
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') console.error(await watched.page.locator('body').innerText());
+  });
 
   const open = (address: string) => watched.page.goto(`${world.served.url}/console/${address}`);
   const heading = (name: string | RegExp) => watched.page.getByRole('heading', { level: 1, name });
@@ -257,6 +262,8 @@ describeWith('chromium', 'the console', () => {
       await page.getByLabel('Message to the agent').fill('Thank you.');
       await page.keyboard.press('Enter');
       await page.getByRole('log').getByText('Thank you.').waitFor();
+      // A message on its way to the agent would have the sandbox resumed at once.
+      await page.getByRole('log').getByText('Done.', { exact: true }).waitFor();
 
       await button('Stop sandbox').click();
       const dialog = page.getByRole('dialog');
