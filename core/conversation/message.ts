@@ -56,7 +56,7 @@ export type ConversationEvent =
       readonly type: 'placementWaits';
       readonly commandId: string;
       readonly detail: string;
-      /** Until it requests a place again without an offer of room; absent: after `CAPACITY_POLL_MS`. */
+      /** The least time until it requests a place again without an offer of room; absent: `CAPACITY_POLL_MS`. */
       readonly lookAgainMs?: number;
       readonly leftBehind?: SandboxId;
     }

@@ -42,7 +42,7 @@ export function waitForSlot(context: ConversationContext, event: EventOf<'placem
   removeLeftBehind(context, event);
   state.awaiting = null;
   state.waitsFor = event.detail;
-  // It is placed for the first time: all its life it has waited.
+  // A conversation is placed at its start alone: its age is how long it has waited.
   state.startDeadline = context.now + pollAgainMs(event.lookAgainMs, context.now - state.createdAt);
   if (state.roomOffered === true) askAgain(context);
 }

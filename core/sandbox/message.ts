@@ -30,7 +30,7 @@ export type SandboxEvent =
   | { readonly type: 'destroyFailed'; readonly commandId: string; readonly reason: string }
   | { readonly type: 'slotGranted'; readonly commandId: string }
   | { readonly type: 'slotRefused'; readonly commandId: string; readonly reason: string }
-  /** No slot is free, and it stands in the line of those who wait for one (D29): as for a placement. */
+  /** No slot is free, and it stands in the line of those who wait for one (D29): as for a placement, also in how soon it asks again. */
   | {
       readonly type: 'slotWaits';
       readonly commandId: string;

@@ -111,7 +111,7 @@ export function describeRuntime(createHarness: () => Promise<RuntimeHarness>): v
     });
     expect(await runtime.inspect(newId())).toEqual({ kind: 'gone' });
     const again = await up(newRequest({ sandboxId: sandbox.id, generation: 2 }));
-    expect(await runInside(again, 'true')).toMatchObject({ code: 0 });
+    expect((await runInside(again, 'true')).code).toBe(0);
   });
 
   it('never calls a sandbox crashed or gone while it comes up again', async () => {
