@@ -3,12 +3,13 @@
  * Owns the order, the scan for secrets, and that a branch is pushed last; what each step makes is in activities/collect/.
  */
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
-import { collectOf } from '../core/plan/item-rules.ts';
+import { collectOf, readsWorkspace } from '../core/plan/item-rules.ts';
 import { ParleyError } from '../core/parley-error.ts';
 import type { CollectStep, Plan, PlanItem } from '../core/plan/plan.ts';
 import { retryOf } from '../core/machine/resource.ts';
 import { waitAfter } from '../core/machine/retry.ts';
 import type { Finding } from '../core/run/items/item-evidence.ts';
+import { foundSandbox, type LostSandbox } from '../core/run/items/lost-sandbox.ts';
 import type { AgentTarget } from '../ports/agent-server.ts';
 import type { Handler } from './activity.ts';
 import { agentTarget, resumeReleased } from './agent-target.ts';
@@ -63,13 +64,14 @@ const PASSING = ['deliver_failed', 'code_host_failed'] as const;
 
 async function collect(world: World, command: Collect, attempt: number): Promise<MachineEvent> {
   const { plan, item } = await planItem(world, command);
-  const target = await readableTarget(world, command);
+  const { target, lost } = await sourceOf(world, command);
   if (target !== null) await syncTranscript(world, target, command.conversationId);
   const secrets = Object.values(await openSecrets(world, command.conversationId));
   const forms = secretForms(secrets);
   const kept = new Set<string>();
   const findings: Finding[] = [];
-  for (const step of collectOf(item, plan)) {
+  const steps = collectOf(item, plan);
+  for (const step of steps) {
     const { made, findings: lacking } = await carryOut(world, command, step, target);
     findings.push(...lacking);
     for (const one of made) {
@@ -97,23 +99,32 @@ async function collect(world: World, command: Collect, attempt: number): Promise
     index: command.index,
     costNanoUsd,
     ...(withheld === null ? {} : { withheld }),
+    ...(lost === null || !steps.some(readsWorkspace) ? {} : { lost }),
   };
 }
 
-/** Null when only what is stored outside the sandbox can be had. A released sandbox is brought back first (D7). */
-async function readableTarget(world: World, command: Collect): Promise<AgentTarget | null> {
+/** `target` null: only what is stored outside the sandbox can be had. `lost` null: there was one, or never was any. */
+interface Source {
+  readonly target: AgentTarget | null;
+  readonly lost: LostSandbox | null;
+}
+
+/** A released sandbox is brought back first (D7). */
+async function sourceOf(world: World, command: Collect): Promise<Source> {
   const { sandboxId, conversationId } = command;
-  if (sandboxId === null || !command.workspaceReadable) return null;
-  const record = await world.records.sandbox(sandboxId);
-  if (record === null || record.status === 'ERROR' || record.status === 'MISSING') return null;
-  await resumeReleased(world, command, record);
-  return agentTarget(world, { sandboxId, generation: record.generation }).catch((error: unknown) => {
+  if (sandboxId === null) return { target: null, lost: null };
+  const { row, lost } = foundSandbox(await world.records.sandbox(sandboxId), command.workspaceReadable);
+  if (lost !== null) return { target: null, lost };
+  await resumeReleased(world, command, row);
+  const incarnation = { sandboxId, generation: row.generation };
+  const target = await agentTarget(world, incarnation).catch((error: unknown) => {
     throw new ParleyError(
       'collect_failed',
       `Cannot collect from conversation "${conversationId}": the agent is not reachable`,
       { cause: error },
     );
   });
+  return { target, lost: null };
 }
 
 async function carryOut(

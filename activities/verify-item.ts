@@ -4,7 +4,9 @@
  */
 import type { CommandOf, MachineEvent } from '../core/machine/command.ts';
 import type { PlanScore, PlanVerify } from '../core/plan/plan-check.ts';
+import type { SandboxRow } from '../core/machine/projection.ts';
 import type { Score } from '../core/run/items/item-evidence.ts';
+import { foundSandbox, type LostSandbox } from '../core/run/items/lost-sandbox.ts';
 import type { AgentTarget, CommandResult } from '../ports/agent-server.ts';
 import type { Handler } from './activity.ts';
 import { agentTarget, resumeReleased } from './agent-target.ts';
@@ -31,7 +33,9 @@ async function verify(world: World, command: Verify): Promise<MachineEvent> {
   const { item } = await planItem(world, command);
   if (item.verify === null && item.scores === undefined)
     return answer(command, { passed: true, detail: null });
-  const place = await placeOf(world, command);
+  const { row, lost } = foundSandbox(await world.records.sandbox(command.sandboxId), true);
+  if (lost !== null) return withoutSandbox(command, lost);
+  const place = await placeOf(world, command, row);
   const problems = [
     ...(item.verify === null ? [] : await check(place, item.verify)),
     ...(item.scores === undefined ? [] : await measure(place, item.scores)),
@@ -41,6 +45,11 @@ async function verify(world: World, command: Verify): Promise<MachineEvent> {
   const view = await world.agent.conversation(place.target, command.conversationId);
   if (view?.diskWasFull === true) return withoutRoom(command, detail);
   return answer(command, { passed: false, detail });
+}
+
+/** Nothing will be there to try again in: another attempt has a sandbox of its own. */
+function withoutSandbox({ id: commandId, index }: Verify, lost: LostSandbox): MachineEvent {
+  return { type: 'verifyFailed', commandId, index, reason: `the sandbox is ${lost.status}`, lost };
 }
 
 /** On a full disk, written files may be missing: that says nothing of the work, and another attempt may be made. */
@@ -59,11 +68,10 @@ interface Place {
   readonly redact: (text: string) => string;
 }
 
-async function placeOf(world: World, command: Verify): Promise<Place> {
+async function placeOf(world: World, command: Verify, record: SandboxRow): Promise<Place> {
   const { conversationId, sandboxId } = command;
-  const record = await world.records.sandbox(sandboxId);
-  if (record !== null) await resumeReleased(world, command, record);
-  const target = await agentTarget(world, { sandboxId, generation: record?.generation ?? 0 });
+  await resumeReleased(world, command, record);
+  const target = await agentTarget(world, { sandboxId, generation: record.generation });
   const { workingDir } = await workspaceFacts(world, conversationId);
   const forms = hiddenForms(Object.values(await openSecrets(world, conversationId)));
   return {

@@ -33,3 +33,8 @@ export function collectOf(
 ): readonly CollectStep[] {
   return item.collect ?? plan.collect;
 }
+
+/** Whether a step reads what lives in the sandbox alone; the others read what is stored outside it. */
+export function readsWorkspace({ kind }: CollectStep): boolean {
+  return kind === 'diff' || kind === 'files';
+}

@@ -54,7 +54,7 @@ export function randomPlan(stream: RandomStream, name: string, aims: PlanConstra
         }
       : null,
     wait: randomWait(stream, aims.hasty),
-    collect: [],
+    collect: stream.split('collect').happens(0.5) ? [{ kind: 'diff' }] : [],
     cleanup: randomCleanup(stream, aims.warms),
     tolerate: { failed: 0 },
     reconcile: randomReconcile(stream, aims.settle),

@@ -12,7 +12,7 @@ import { transitionOf, type SandboxState } from '../../core/sandbox/state.ts';
 import type { SimulationStep } from '../simulation-options.ts';
 import type { PoolJoin, WorldFacts } from '../world-facts.ts';
 import { changedItems } from './of-runs.ts';
-import type { Moment, SafetyCheck } from './checker.ts';
+import { PUNCTUAL, type Moment, type SafetyCheck } from './checker.ts';
 
 export function poolsKeepTheirBounds(): SafetyCheck {
   const memory = new PoolMemory();
@@ -34,9 +34,10 @@ class PoolMemory {
   private readonly occupants = new Map<string, Set<string>>();
 
   sees(moment: Moment): string | null {
-    const { step, facts } = moment;
+    const { step, facts, timeliness = PUNCTUAL } = moment;
     this.note(moment);
-    return this.grown(facts, step.at) ?? this.moved(step, facts);
+    // Its machine told when a sandbox began: by a clock that was off, it is recycled so much earlier.
+    return this.grown(facts, step.at + timeliness.clockOffMs) ?? this.moved(step, facts);
   }
 
   private note(moment: Moment): void {

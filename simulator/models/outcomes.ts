@@ -5,6 +5,7 @@
 import type { ActivityCommand, CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import { addressOfCommand, type ConversationId, type SandboxId } from '../../core/ids.ts';
 import { warmedName } from '../../core/placement/warmed-name.ts';
+import { foundSandbox, type LostSandbox } from '../../core/run/items/lost-sandbox.ts';
 import type { CallError } from '../faults/runtime-fates.ts';
 import type { ModelPort } from '../model-port.ts';
 import type { RandomStream } from '../random.ts';
@@ -207,6 +208,9 @@ export class Outcomes {
       case 'startConversation':
         return this.startConversation(command);
       case 'verifyItem': {
+        const lost = this.lossOf(command.sandboxId, true);
+        if (lost !== null)
+          return { type: 'verifyFailed', commandId, index: command.index, reason: 'no sandbox', lost };
         const name = `verify/${command.conversationId}`;
         const passed = !random.split(name).happens(models.checkFails);
         return {
@@ -218,7 +222,11 @@ export class Outcomes {
         };
       }
       case 'collectItem':
-        return runs.collected(command, agents.find(command.conversationId)?.spentBy(port.now()) ?? 0);
+        return runs.collected(
+          command,
+          agents.find(command.conversationId)?.spentBy(port.now()) ?? 0,
+          command.sandboxId === null ? null : this.lossOf(command.sandboxId, command.workspaceReadable),
+        );
       case 'cleanUpSandbox':
         return this.cleanUp(command);
       case 'warmPool':
@@ -230,6 +238,10 @@ export class Outcomes {
       case 'notifyOfRun':
         return { type: 'runNotified', commandId, isSent: true };
     }
+  }
+
+  private lossOf(sandboxId: SandboxId, readable: boolean): LostSandbox | null {
+    return foundSandbox(this.parts.placement.rows.get(sandboxId) ?? null, readable).lost;
   }
 
   /** Claimed first, then checked: a conversation that is placed in between finds it going (D11). */

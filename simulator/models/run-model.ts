@@ -5,9 +5,10 @@
 import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationSpec } from '../../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
-import { waitOf } from '../../core/plan/item-rules.ts';
+import { collectOf, readsWorkspace, waitOf } from '../../core/plan/item-rules.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../../core/placement/pool-placement.ts';
+import type { LostSandbox } from '../../core/run/items/lost-sandbox.ts';
 import { amendedPlanId } from '../../core/run/amend/amended-plan-id.ts';
 import type { GroupingStrategy } from '../../core/status.ts';
 import { conversationIdOf } from './derived-id.ts';
@@ -80,16 +81,21 @@ export class RunModel {
   }
 
   /** A repeated collection replaces the figure and does not add to it: the newest counts. */
-  collected(
-    { id: commandId, runId, index, attempt }: CommandOf<'collectItem'>,
-    costNanoUsd: number,
-  ): MachineEvent {
+  collected(command: CommandOf<'collectItem'>, costNanoUsd: number, found: LostSandbox | null): MachineEvent {
+    const { id: commandId, runId, index, attempt } = command;
     const item = `${runId}/${index}/${attempt}`;
     const addedNanoUsd = costNanoUsd - (this.toldOf.get(item) ?? 0);
     this.toldOf.set(item, costNanoUsd);
     this.toldNanoUsd += addedNanoUsd;
     this.told.set(runId, (this.told.get(runId) ?? 0) + addedNanoUsd);
-    return { type: 'itemCollected', commandId, index, costNanoUsd };
+    const lost = found === null || !this.readsWorkspaceFor(command) ? {} : { lost: found };
+    return { type: 'itemCollected', commandId, index, costNanoUsd, ...lost };
+  }
+
+  private readsWorkspaceFor({ runId, index, plan: hash }: CommandOf<'collectItem'>): boolean {
+    const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
+    const item = plan?.items[index];
+    return plan !== undefined && item !== undefined && collectOf(item, plan).some(readsWorkspace);
   }
 
   /** Every row finds its conversation: what is uncertain about money is not simulated. */

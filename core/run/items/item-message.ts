@@ -6,6 +6,7 @@ import type { ConversationId, SandboxId } from '../../ids.ts';
 import type { ItemPhase } from '../../machine/projection.ts';
 import type { SandboxStatus } from '../../status.ts';
 import type { Ending } from '../state.ts';
+import type { LostSandbox } from './lost-sandbox.ts';
 
 /** Answers to what is ordered for an item: they come to its host, the run or a shard of it. */
 export type ItemAnswer =
@@ -35,6 +36,8 @@ export type ItemAnswer =
       readonly commandId: string;
       readonly index: number;
       readonly reason: string;
+      /** The sandbox in which it was to run; absent where that was there. */
+      readonly lost?: LostSandbox;
     }
   | {
       readonly type: 'itemCollected';
@@ -43,6 +46,8 @@ export type ItemAnswer =
       readonly costNanoUsd: number;
       /** Which results were withheld for a secret (D20); absent when none was. */
       readonly withheld?: string;
+      /** The sandbox whose workspace was to be collected from; absent where that was there, or where none was to be. */
+      readonly lost?: LostSandbox;
     }
   | {
       readonly type: 'collectFailed';

@@ -206,8 +206,13 @@ export function verified(context: RunContext, event: EventOf<'itemVerified'>): v
 /** A check that could not be run is no verdict on the work: the attempt failed, and its class may try again. */
 export function verifyUnsuccessful(context: RunContext, event: EventOf<'verifyFailed'>): void {
   const item = awaitingItem(context, event);
-  if (item?.phase === 'verifying')
-    collect(context, event.index, endingOf({ seen: 'verify_failed', reason: event.reason }));
+  if (item?.phase !== 'verifying') return;
+  const { index, lost, reason } = event;
+  collect(
+    context,
+    index,
+    endingOf(lost === undefined ? { seen: 'verify_failed', reason } : { seen: 'sandbox_lost', ...lost }),
+  );
 }
 
 /** Collection always comes before anything is cleaned up. */
@@ -224,14 +229,17 @@ function collect(context: RunContext, index: number, ending: Ending): void {
   changeItem(context, index, { awaiting });
 }
 
+/** The answer may come before the notice of the loss: what was good is lost with its workspace all the same. */
 export function collected(context: RunContext, event: EventOf<'itemCollected'>): void {
   const item = awaitingItem(context, event);
   if (item?.phase !== 'collecting' || item.ending === null) return;
   enterCost(context, item, event);
-  const { withheld } = event;
-  const { detail } = item.ending;
+  const { withheld, lost } = event;
+  const isLost = lost !== undefined && item.ending.outcome === 'succeeded';
+  const ending = isLost ? endingOf({ seen: 'sandbox_lost', ...lost }) : item.ending;
+  const { detail } = ending;
   const explained = withheld === undefined ? detail : detail === null ? withheld : `${detail}; ${withheld}`;
-  endAttempt(context, event.index, { ...item.ending, detail: explained });
+  endAttempt(context, event.index, { ...ending, detail: explained });
 }
 
 /** What an attempt cost counts whatever becomes of its collection (D30). */
