@@ -118,21 +118,38 @@ describe('collectItem: trajectory', () => {
     expect([names.length, names.at(-1)]).toEqual([2_346, 'event_002345_e2344.json']);
   });
 
-  it('works with the sandbox gone', async () => {
+  it('works with the sandbox gone, and says how that was found', async () => {
     const around = await collecting(
       { kind: 'trajectory' },
       { kind: 'diff' },
       { kind: 'files', globs: ['*'] },
     );
     await around.world.events.append(CONVERSATION, [agentEvent('e1')], T0);
-    expect(await answerOf(around, { ...ORDER, workspaceReadable: false })).toMatchObject({
-      type: 'itemCollected',
+    const told = { type: 'itemCollected', commandId: ORDER.id, index: 0, costNanoUsd: 0 };
+    expect(await answerOf(around, { ...ORDER, workspaceReadable: false })).toEqual({
+      ...told,
+      lost: { status: 'RUNNING', detail: null },
     });
-    expect(await answerOf(around, { ...ORDER, sandboxId: null })).toMatchObject({ type: 'itemCollected' });
-    await inSandbox(around, { sandbox: { status: 'MISSING', sequence: 2 } });
-    expect(await answerOf(around, ORDER)).toMatchObject({ type: 'itemCollected' });
+    expect(await answerOf(around, { ...ORDER, sandboxId: null })).toEqual(told);
+    await inSandbox(around, { sandbox: { status: 'MISSING', detail: 'host_lost', sequence: 2 } });
+    expect(await answerOf(around, ORDER)).toEqual({
+      ...told,
+      lost: { status: 'MISSING', detail: 'host_lost' },
+    });
     expect([results(around), around.agent.calls]).toEqual([['trajectory.zip'], []]);
   });
+
+  it.each([{ kind: 'diff' }, { kind: 'files', globs: ['*'] }] as const)(
+    'misses the sandbox only for what is nowhere else: $kind',
+    async (step) => {
+      const apart = await collecting({ kind: 'trajectory' }, { kind: 'usage' });
+      const within = await collecting({ kind: 'usage' }, step);
+      for (const around of [apart, within])
+        await inSandbox(around, { sandbox: { status: 'ERROR', detail: 'oom', sequence: 2 } });
+      expect(await answerOf(apart, ORDER)).not.toHaveProperty('lost');
+      expect(await answerOf(within, ORDER)).toHaveProperty('lost', { status: 'ERROR', detail: 'oom' });
+    },
+  );
 
   it('is no empty archive of a conversation that was deleted', async () => {
     const around = await collecting({ kind: 'trajectory' });

@@ -271,6 +271,18 @@ describe('verifyItem', () => {
     });
   });
 
+  it.each(['MISSING', 'ERROR'] as const)('says how the sandbox was found: %s', async (status) => {
+    const around = await checking('true');
+    await inSandbox(around, { sandbox: { status, detail: 'host_lost', sequence: 2 } });
+    expect(await attempt(around, order)).toEqual({
+      type: 'verifyFailed',
+      commandId: order.id,
+      index: 0,
+      reason: `the sandbox is ${status}`,
+      lost: { status, detail: 'host_lost' },
+    });
+  });
+
   it('has a released sandbox resumed first, and is tried again until it is up', async () => {
     const around = await checking('true');
     await inSandbox(around, { sandbox: { status: 'PAUSED', releasedAt: T0, sequence: 2 } });

@@ -130,12 +130,45 @@ describe('an item on a host that was given up', () => {
     }
   });
 
+  it('does so where the answer overtakes the notice of the loss', () => {
+    const lost = { status: 'MISSING', detail: HOST_LOST };
+    const good = run.collecting().answer('itemCollected', { costNanoUsd: 5, lost });
+    expect(good.item()).toMatchObject({ phase: 'starting', attempt: 2, failures: {}, costNanoUsd: 5 });
+
+    const unverified = new run.RunLife({}, [{ hasVerify: true }]).works().rests('FINISHED');
+    unverified.answer('verifyFailed', { reason: 'the sandbox is MISSING', lost });
+    expect(unverified.item().ending).toMatchObject({ failureClass: 'infra', isHostLost: true });
+    expect(unverified.collected().item()).toMatchObject({ phase: 'starting', attempt: 2, failures: {} });
+  });
+
+  it('is a failure as any other where its sandbox alone was lost with what was good', () => {
+    const life = run.collecting().answer('itemCollected', {
+      costNanoUsd: 5,
+      withheld: 'withheld for a secret: "a"',
+      lost: { status: 'MISSING', detail: 'runtime_gone' },
+    });
+    expect(life.item()).toMatchObject({
+      phase: 'ended',
+      failures: { infra: 1 },
+      ending: {
+        outcome: 'failed',
+        failureClass: 'infra',
+        detail: 'the sandbox is MISSING: runtime_gone; withheld for a secret: "a"',
+      },
+    });
+  });
+
   it('keeps an ending that is none of its host', () => {
     const life = run.working().notice({ limitReached: 'turns', settled: true, executionStatus: 'PAUSED' });
     expect(life.notice(LOST).collected().item()).toMatchObject({
       phase: 'ended',
       ending: { outcome: 'limit_reached' },
     });
+    const limited = run
+      .working()
+      .notice({ limitReached: 'turns', settled: true, executionStatus: 'PAUSED' })
+      .answer('itemCollected', { costNanoUsd: 5, lost: { status: 'MISSING', detail: HOST_LOST } });
+    expect(limited.item()).toMatchObject({ phase: 'ended', ending: { outcome: 'limit_reached' } });
   });
 
   it('takes tries as any other once it has ended so many hosts', () => {

@@ -66,6 +66,11 @@ const cases: readonly Omit<Case, 'name' | 'machine'>[] = [
     holds: [runWith({ recycleAgeMs: 1 }), { ...silent(both), at: NOW + 1 }],
     broken: [runWith({ recycleAgeMs: 2 }), { ...silent(both), at: NOW + 1 }],
   },
+  // So much earlier as the clock of the machines, which say when a sandbox began, was off.
+  {
+    holds: [runWith({ recycleAgeMs: 2 }), { ...silent(both), at: NOW + 1, timeliness: { clockOffMs: 1 } }],
+    broken: [runWith({ recycleAgeMs: 3 }), { ...silent(both), at: NOW + 1, timeliness: { clockOffMs: 1 } }],
+  },
   {
     holds: [runWith({ maxPerSandbox: 2 }), hears(FIRST, one), hears(SECOND, one)],
     broken: [runWith(), hears(FIRST, one), hears(SECOND, one)],
