@@ -39,13 +39,13 @@ const FOR_A_FAILURE: Parameters<typeof plan>[1] = {
     item(2, { entry: 'publish', needs: [{ entry: 'fix', outcome: 'succeeded', each: false }] }),
   ],
 };
+// Due in instants of its own: none of another item falls on them. The last item begins as the pause of the first does,
+// so that with one rule for both a pause would be over in the instant in which an attempt is collected.
+const retriedApart = (attempts: number) =>
+  item(2, { retry: [{ on: ['agent_error'], attempts, initialMs: 47 * S, factor: 2, maxMs: 10 * M }] });
+const RETRIES: Parameters<typeof plan>[1] = { items: [item(0), item(1), retriedApart(1)], retry: RETRY };
 const OWN_RETRIES: Parameters<typeof plan>[1] = {
-  items: [
-    item(0),
-    item(1, { retry: [] }),
-    // Due in instants of its own: none of another item falls on them.
-    item(2, { retry: [{ on: ['agent_error'], attempts: 3, initialMs: 47 * S, factor: 2, maxMs: 10 * M }] }),
-  ],
+  items: [item(0), item(1, { retry: [] }), retriedApart(3)],
   retry: RETRY,
 };
 const OWN_ENDS: Parameters<typeof plan>[1] = {
@@ -109,7 +109,7 @@ export const WORK_SCRIPTS: readonly Script[] = [
     ],
     { untilMs: 4 * H },
   ),
-  script('a batch that tries again what failed', [[0, run(3, { retry: RETRY })]], {
+  script('a batch that tries again what failed', [[0, run(3, RETRIES)]], {
     models: ERRORS,
     untilMs: 6 * H,
   }),
