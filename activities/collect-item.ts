@@ -103,9 +103,11 @@ async function collect(world: World, command: Collect, attempt: number): Promise
   };
 }
 
-/** `target` null: only what is stored outside the sandbox can be had. `lost` null: there was one, or never was any. */
+/** What is collected from, beside what is stored outside the sandbox. */
 interface Source {
+  /** Null: nothing. */
   readonly target: AgentTarget | null;
+  /** The sandbox, where it cannot be read any more; null where it can, and where there never was one. */
   readonly lost: LostSandbox | null;
 }
 

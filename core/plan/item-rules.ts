@@ -34,7 +34,14 @@ export function collectOf(
   return item.collect ?? plan.collect;
 }
 
+const READS_WORKSPACE: Readonly<Record<CollectStep['kind'], boolean>> = {
+  trajectory: false,
+  usage: false,
+  diff: true,
+  files: true,
+};
+
 /** Whether a step reads what lives in the sandbox alone; the others read what is stored outside it. */
 export function readsWorkspace({ kind }: CollectStep): boolean {
-  return kind === 'diff' || kind === 'files';
+  return READS_WORKSPACE[kind];
 }

@@ -6,7 +6,7 @@ import type { CommandOf, MachineEvent } from '../../core/machine/command.ts';
 import type { ConversationSpec } from '../../core/conversation/state.ts';
 import { sandboxId, userId, type ConversationId, type RunId } from '../../core/ids.ts';
 import { collectOf, readsWorkspace, waitOf } from '../../core/plan/item-rules.ts';
-import type { Plan } from '../../core/plan/plan.ts';
+import type { Plan, PlanItem } from '../../core/plan/plan.ts';
 import { POOL_STRATEGY_DEFAULT, poolPlacement } from '../../core/placement/pool-placement.ts';
 import type { LostSandbox } from '../../core/run/items/lost-sandbox.ts';
 import { amendedPlanId } from '../../core/run/amend/amended-plan-id.ts';
@@ -44,10 +44,10 @@ export class RunModel {
   }
 
   specOf(command: CommandOf<'startConversation'>): ConversationSpec | null {
-    const { runId, index, attempt, plan: hash, strategy } = command;
-    const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
-    const item = plan?.items[index];
-    if (plan === undefined || item === undefined) return null;
+    const { runId, index, attempt, strategy } = command;
+    const planned = this.planned(command);
+    if (planned === null) return null;
+    const { plan, item } = planned;
     const conversationId = conversationIdOf(runId, item.key, attempt);
     this.runOf.set(conversationId, runId);
     const explicit = plan.placement.sandboxId;
@@ -88,14 +88,20 @@ export class RunModel {
     this.toldOf.set(item, costNanoUsd);
     this.toldNanoUsd += addedNanoUsd;
     this.told.set(runId, (this.told.get(runId) ?? 0) + addedNanoUsd);
-    const lost = found === null || !this.readsWorkspaceFor(command) ? {} : { lost: found };
+    const planned = this.planned(command);
+    const isMissed = planned !== null && collectOf(planned.item, planned.plan).some(readsWorkspace);
+    const lost = found !== null && isMissed ? { lost: found } : {};
     return { type: 'itemCollected', commandId, index, costNanoUsd, ...lost };
   }
 
-  private readsWorkspaceFor({ runId, index, plan: hash }: CommandOf<'collectItem'>): boolean {
+  /** An item with the plan of its attempt; null when that has none of it. */
+  private planned(
+    command: CommandOf<'startConversation' | 'collectItem'>,
+  ): { readonly plan: Plan; readonly item: PlanItem } | null {
+    const { runId, index, plan: hash } = command;
     const plan = this.plans.get(hash === undefined ? runId : amendedPlanId(runId, hash));
     const item = plan?.items[index];
-    return plan !== undefined && item !== undefined && collectOf(item, plan).some(readsWorkspace);
+    return plan === undefined || item === undefined ? null : { plan, item };
   }
 
   /** Every row finds its conversation: what is uncertain about money is not simulated. */

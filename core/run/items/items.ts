@@ -7,7 +7,7 @@ import { MINUTE_MS } from '../../time.ts';
 import { HOST_LOST } from '../../machine/projection.ts';
 import type { ConversationSnapshot } from '../../machine/snapshot.ts';
 import { recordSoftLimit } from '../admission/budget.ts';
-import { endingOf } from '../failure-class.ts';
+import { endingOf, type Evidence } from '../failure-class.ts';
 import type { RunEvent } from '../message.ts';
 import { slowDown } from '../admission/pace.ts';
 import { ledInFlight, ledItem } from '../shards.ts';
@@ -92,8 +92,12 @@ function readLoss(
   if (status !== 'MISSING' || detail !== HOST_LOST) return;
   if (awaiting === null || (phase !== 'verifying' && phase !== 'collecting')) return;
   context.order({ type: 'cancelCommand', commandId: awaiting });
-  const lost = endingOf({ seen: 'sandbox_lost', status, detail });
-  collect(context, index, ending === null || ending.outcome === 'succeeded' ? lost : ending);
+  collect(context, index, spoiled(ending, { seen: 'sandbox_lost', status, detail }));
+}
+
+/** What is seen after the work is how an attempt ends whose work was good; any other has ended before. */
+function spoiled(ending: Ending | null, seen: Evidence): Ending {
+  return ending === null || ending.outcome === 'succeeded' ? endingOf(seen) : ending;
 }
 
 function readNotice(
@@ -208,11 +212,9 @@ export function verifyUnsuccessful(context: RunContext, event: EventOf<'verifyFa
   const item = awaitingItem(context, event);
   if (item?.phase !== 'verifying') return;
   const { index, lost, reason } = event;
-  collect(
-    context,
-    index,
-    endingOf(lost === undefined ? { seen: 'verify_failed', reason } : { seen: 'sandbox_lost', ...lost }),
-  );
+  const seen: Evidence =
+    lost === undefined ? { seen: 'verify_failed', reason } : { seen: 'sandbox_lost', ...lost };
+  collect(context, index, endingOf(seen));
 }
 
 /** Collection always comes before anything is cleaned up. */
@@ -235,8 +237,7 @@ export function collected(context: RunContext, event: EventOf<'itemCollected'>):
   if (item?.phase !== 'collecting' || item.ending === null) return;
   enterCost(context, item, event);
   const { withheld, lost } = event;
-  const isLost = lost !== undefined && item.ending.outcome === 'succeeded';
-  const ending = isLost ? endingOf({ seen: 'sandbox_lost', ...lost }) : item.ending;
+  const ending = lost === undefined ? item.ending : spoiled(item.ending, { seen: 'sandbox_lost', ...lost });
   const { detail } = ending;
   const explained = withheld === undefined ? detail : detail === null ? withheld : `${detail}; ${withheld}`;
   endAttempt(context, event.index, { ...ending, detail: explained });
@@ -260,9 +261,7 @@ export function collectUnsuccessful(context: RunContext, event: EventOf<'collect
   const { index, costNanoUsd } = event;
   if (costNanoUsd !== undefined) enterCost(context, item, { index, costNanoUsd });
   keepUncollected(context, item.sandboxId);
-  const wasGood = item.ending.outcome === 'succeeded';
-  const ending = wasGood ? endingOf({ seen: 'collect_failed', reason: event.reason }) : item.ending;
-  endAttempt(context, event.index, ending);
+  endAttempt(context, index, spoiled(item.ending, { seen: 'collect_failed', reason: event.reason }));
 }
 
 /** Sends the stop to the agent, or to the item's shard, and remembers how the attempt will end once it stops. */
